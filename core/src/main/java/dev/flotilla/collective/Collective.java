@@ -1,0 +1,50 @@
+package dev.flotilla.collective;
+
+import java.time.Duration;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * The collectives of one group of ranks.
+ *
+ * <p>Not thread-safe: one thread of a rank issues all calls, in the same order on all ranks. Tensors
+ * are dense. A started operation must be awaited; the tensors must stay alive until then.
+ */
+public interface Collective extends AutoCloseable {
+
+  /** Returns the number of this rank within the group. */
+  int rank();
+
+  /** Returns the number of ranks of the group. */
+  int size();
+
+  /** Starts an in-place reduction over all ranks. */
+  Pending allReduce(Tensor tensor, Reduction reduction, Traffic traffic);
+
+  /** Starts an in-place copy of the root's tensor to all ranks. */
+  Pending broadcast(Tensor tensor, int root, Traffic traffic);
+
+  /** Starts a gather of equal parts; {@code whole} holds size times the elements of {@code part}. */
+  Pending allGather(Tensor whole, Tensor part, Traffic traffic);
+
+  /** Starts an exchange of equal slices: slice j of {@code input} goes to rank j. */
+  Pending allToAll(Tensor output, Tensor input, Traffic traffic);
+
+  /** Waits until all ranks are here. */
+  void barrier();
+
+  /**
+   * Makes a group of some ranks; every rank of this group must call it with the same list, and gets
+   * its member view, or a group of one if it is not in the list.
+   */
+  Collective subgroup(int... ranks);
+
+  /** Returns the same group with another timeout per operation. */
+  Collective withTimeout(Duration timeout);
+
+  /** Returns what this rank has sent so far, over this group and its views. */
+  TrafficCount count(Traffic traffic);
+
+  /** Leaves the group. */
+  @Override
+  void close();
+}

@@ -1,0 +1,15 @@
+package dev.flotilla.collective;
+
+/** Thrown when a peer or link failed or timed out; the group is unusable and the run must be rebuilt. */
+public final class CollectiveException extends RuntimeException {
+
+  /** Creates an exception whose message names rank, operation, bytes and elapsed time. */
+  public CollectiveException(String message) {
+    super(message);
+  }
+
+  /** Creates an exception with the failure beneath it. */
+  public CollectiveException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

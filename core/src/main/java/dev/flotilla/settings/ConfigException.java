@@ -1,0 +1,29 @@
+package dev.flotilla.settings;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Thrown when values of a configuration are wrong; carries all problems found, not the first. */
+public final class ConfigException extends RuntimeException {
+
+  private final transient List<Problem> problems;
+
+  /** Creates an exception for at least one problem. */
+  public ConfigException(List<Problem> problems) {
+    super(problems.stream().map(Problem::toString).collect(Collectors.joining("\n")));
+    if (problems.isEmpty()) {
+      throw new IllegalArgumentException("a configuration exception needs a problem");
+    }
+    this.problems = List.copyOf(problems);
+  }
+
+  /** Creates an exception for one problem without a place. */
+  public ConfigException(String key, String message) {
+    this(List.of(new Problem("", key, message, "")));
+  }
+
+  /** Returns the problems in the order in which they were found. */
+  public List<Problem> problems() {
+    return problems;
+  }
+}

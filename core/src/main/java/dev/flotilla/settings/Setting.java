@@ -1,0 +1,25 @@
+package dev.flotilla.settings;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Documents one key of a settings record; the key is the component's name in snake_case.
+ *
+ * <p>The same text serves the binder, the JSON schema and the printed plan.
+ */
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.RECORD_COMPONENT)
+public @interface Setting {
+
+  /** Marks a key that has no default and must be given. */
+  String REQUIRED = "<required>";
+
+  /** One line that says what the key does. */
+  String doc();
+
+  /** The default in YAML notation, for example {@code 0.9}, {@code [0.9, 0.999]} or {@code null}. */
+  String def() default REQUIRED;
+}
