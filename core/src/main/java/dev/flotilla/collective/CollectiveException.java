@@ -1,6 +1,9 @@
 package dev.flotilla.collective;
 
-/** Thrown when a peer or link failed or timed out; the group is unusable and the run must be rebuilt. */
+/**
+ * Thrown when a peer or link failed or timed out; the group is unusable and the run must be
+ * rebuilt.
+ */
 public final class CollectiveException extends RuntimeException {
 
   /** Creates an exception whose message names rank, operation, bytes and elapsed time. */

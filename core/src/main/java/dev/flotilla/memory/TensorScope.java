@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Owns the native objects that a thread creates while the scope is open, and frees them at its end.
  *
- * <p>Scopes nest; the innermost open scope of a thread owns what is created. What the enclosing scope
- * needs is passed up with {@link #handOut}; what an object owns for longer is {@link #keep kept} and
- * {@link #free freed} by that object.
+ * <p>Scopes nest; the innermost open scope of a thread owns what is created. What the enclosing
+ * scope needs is passed up with {@link #handOut}; what an object owns for longer is {@link #keep
+ * kept} and {@link #free freed} by that object.
  *
  * <p>A scope belongs to one thread; another thread sees none of it and opens its own.
  */

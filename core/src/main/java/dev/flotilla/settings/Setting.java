@@ -20,6 +20,8 @@ public @interface Setting {
   /** One line that says what the key does. */
   String doc();
 
-  /** The default in YAML notation, for example {@code 0.9}, {@code [0.9, 0.999]} or {@code null}. */
+  /**
+   * The default in YAML notation, for example {@code 0.9}, {@code [0.9, 0.999]} or {@code null}.
+   */
   String def() default REQUIRED;
 }

@@ -1,0 +1,119 @@
+package dev.flotilla.arena;
+
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * The flat gradient tensor, with the window's loss sum and count riding behind the last element.
+ *
+ * <p>The count is stored as two numbers, high and low, so that float32 holds it exactly up to 2^43
+ * terms, also after a sum over ranks.
+ */
+public final class Gradients implements AutoCloseable {
+
+  private static final int TAIL = 3;
+  private static final long COUNT_BASE = 1 << 20;
+
+  private final Layout layout;
+  private final Tensor withTail;
+  private final Tensor values;
+  private final Tensor lossSum;
+  private final MemorySegment tail;
+  private long count;
+
+  Gradients(Layout layout) {
+    this.layout = layout;
+    long length = layout.length();
+    try (var _ = TensorScope.open()) {
+      var flat = Tensors.zeros(layout.precision().scalarType(), length + TAIL);
+      withTail = TensorScope.keep(flat);
+      values = TensorScope.keep(flat.narrow(0, 0, length));
+      lossSum = TensorScope.keep(flat.narrow(0, length, 1));
+      tail = NativeView.of(flat).asSlice(layout.bytes());
+    }
+  }
+
+  /** Returns the gradients of all parameters, without the tail. */
+  public Tensor values() {
+    return values;
+  }
+
+  /** Returns where each parameter's gradient lies. */
+  public Layout layout() {
+    return layout;
+  }
+
+  /** Returns a slice to exchange; the one that ends the arena takes the tail along. */
+  public Tensor slice(Bucket bucket) {
+    boolean last = bucket.offset() + bucket.length() == layout.length();
+    return withTail.narrow(0, bucket.offset(), bucket.length() + (last ? TAIL : 0));
+  }
+
+  /** Adds the loss of one micro-step to the window's totals. */
+  public void addLoss(Tensor sum, long terms) {
+    try (var detached = sum.detach()) {
+      lossSum.add_(detached);
+    }
+    count += terms;
+  }
+
+  /** Writes the count into the tail, before it is exchanged. */
+  public void sealTotals() {
+    setTail(1, (double) (count / COUNT_BASE));
+    setTail(2, (double) (count % COUNT_BASE));
+  }
+
+  /** Reads the totals from the tail: this rank's before an exchange, all ranks' after it. */
+  public Totals totals() {
+    long terms = (long) tailAt(1) * COUNT_BASE + (long) tailAt(2);
+    return new Totals(tailAt(0), terms);
+  }
+
+  /** Multiplies all gradients. */
+  public void scale(double factor) {
+    Tensors.scale(values, factor);
+  }
+
+  /** Returns the Euclidean norm of all gradients. */
+  public double norm() {
+    try (var norm = values.norm()) {
+      return norm.item_double();
+    }
+  }
+
+  /** Clears gradients and totals for the next window. */
+  public void clear() {
+    withTail.zero_();
+    count = 0;
+  }
+
+  private double tailAt(int index) {
+    return isDouble()
+        ? tail.getAtIndex(ValueLayout.JAVA_DOUBLE, index)
+        : tail.getAtIndex(ValueLayout.JAVA_FLOAT, index);
+  }
+
+  private void setTail(int index, double value) {
+    if (isDouble()) {
+      tail.setAtIndex(ValueLayout.JAVA_DOUBLE, index, value);
+    } else {
+      tail.setAtIndex(ValueLayout.JAVA_FLOAT, index, (float) value);
+    }
+  }
+
+  private boolean isDouble() {
+    return layout.precision() == Precision.FLOAT64;
+  }
+
+  @Override
+  public void close() {
+    TensorScope.free(lossSum);
+    TensorScope.free(values);
+    TensorScope.free(withTail);
+  }
+}

@@ -1,0 +1,130 @@
+package dev.flotilla.arena;
+
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * The flat tensors behind a model's trainable parameters and their gradients.
+ *
+ * <p>Owns both tensors and the parameter handles; closing frees them.
+ */
+public final class ParameterArena implements AutoCloseable {
+
+  private final Layout layout;
+  private final Tensor values;
+  private final Gradients gradients;
+  private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+
+  /** Allocates both tensors, filled with zeros. */
+  public ParameterArena(Layout layout) {
+    this.layout = layout;
+    Precision precision = layout.precision();
+    try (var _ = TensorScope.open()) {
+      values = TensorScope.keep(Tensors.zeros(precision.scalarType(), layout.length()));
+      gradients = new Gradients(layout);
+      for (var slot : layout.slots()) {
+        var leaf = view(values, slot).detach().set_requires_grad(true);
+        parameters.put(slot.spec().name(), TensorScope.keep(leaf));
+      }
+    }
+  }
+
+  /** Returns a slot of a flat tensor in the parameter's shape. */
+  static Tensor view(Tensor flat, Slot slot) {
+    return flat.narrow(0, slot.offset(), slot.length()).view(slot.spec().shape().toArray());
+  }
+
+  /** Returns where each parameter lies. */
+  public Layout layout() {
+    return layout;
+  }
+
+  /** Returns the flat tensor of all values; it has no graph. */
+  public Tensor values() {
+    return values;
+  }
+
+  /** Returns the gradients of this arena. */
+  public Gradients gradients() {
+    return gradients;
+  }
+
+  /** Returns the parameters by name, in forward order. */
+  public Map<String, Tensor> parameters() {
+    return java.util.Collections.unmodifiableMap(parameters);
+  }
+
+  /** Makes a user's parameter live here, keeping its values. */
+  public void adopt(String name, Tensor parameter) {
+    var previous = parameters.get(name);
+    if (previous == null) {
+      throw new IllegalArgumentException("no parameter named " + name);
+    }
+    try (var _ = TensorScope.open()) {
+      var place = previous.detach();
+      place.copy_(parameter.detach());
+      parameter.set_data(place);
+      parameters.put(name, TensorScope.keep(new Tensor(parameter)));
+    }
+    TensorScope.free(previous);
+  }
+
+  /**
+   * Runs the first backward with gradients outside the arena, moves them in and binds them, so that
+   * later backwards accumulate in place.
+   *
+   * @return the names of parameters that the backward did not reach
+   */
+  public List<String> bindGradientsAfter(Runnable firstBackward) {
+    firstBackward.run();
+    List<String> unused = new ArrayList<>();
+    try (var _ = TensorScope.open()) {
+      for (var slot : layout.slots()) {
+        bindGradient(slot, unused);
+      }
+    }
+    return unused;
+  }
+
+  private void bindGradient(Slot slot, List<String> unused) {
+    var parameter = parameterAt(slot);
+    var place = view(gradients.values(), slot);
+    if (parameter.grad().defined()) {
+      place.add_(parameter.grad());
+    } else {
+      unused.add(slot.spec().name());
+    }
+    parameter.mutable_grad().put(place);
+  }
+
+  /** Checks that no backward has replaced a gradient's memory by its own. */
+  public void requireGradientsInPlace() {
+    try (var _ = TensorScope.open()) {
+      for (var slot : layout.slots()) {
+        long expected =
+            gradients.values().data_ptr().address() + slot.offset() * layout.precision().bytes();
+        if (parameterAt(slot).grad().data_ptr().address() != expected) {
+          throw new IllegalStateException(
+              "the gradient of " + slot.spec().name() + " left its arena: another layout or type");
+        }
+      }
+    }
+  }
+
+  private Tensor parameterAt(Slot slot) {
+    return java.util.Objects.requireNonNull(parameters.get(slot.spec().name()));
+  }
+
+  @Override
+  public void close() {
+    parameters.values().forEach(TensorScope::free);
+    gradients.close();
+    TensorScope.free(values);
+  }
+}

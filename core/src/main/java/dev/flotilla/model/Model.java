@@ -1,0 +1,56 @@
+package dev.flotilla.model;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * A chain of segments with the objective it is trained for.
+ *
+ * <p>Models of the zoo are settings records listed in the catalogue; {@link #of} takes a user's own
+ * module as one segment.
+ */
+public interface Model {
+
+  /** Returns the name that reports use. */
+  String name();
+
+  /** Returns the segments in forward order. */
+  List<Segment> segments();
+
+  /** Returns the loss and the score that this model is trained for. */
+  Objective objective();
+
+  /** Returns all parameters in forward order, tied ones once. */
+  default List<ParameterSpec> parameters() {
+    Map<String, ParameterSpec> byName = new LinkedHashMap<>();
+    for (var segment : segments()) {
+      segment.parameters().forEach(spec -> byName.putIfAbsent(spec.name(), spec));
+    }
+    return List.copyOf(byName.values());
+  }
+
+  /** Returns all buffers in forward order. */
+  default List<BufferSpec> buffers() {
+    return segments().stream().flatMap(segment -> segment.buffers().stream()).toList();
+  }
+
+  /** Returns the number of trainable numbers. */
+  default long parameterCount() {
+    return parameters().stream().mapToLong(spec -> spec.shape().elements()).sum();
+  }
+
+  /**
+   * Returns a user's own module as a model of one segment. Its present values are what training
+   * starts from; its parameters become views of Flotilla's arenas.
+   *
+   * @param forward maps the module's input and the mode to its output
+   */
+  static Model of(
+      Module module, BiFunction<Tensor, ForwardMode, Tensor> forward, Objective objective) {
+    return new ModuleModel(module, forward, objective);
+  }
+}

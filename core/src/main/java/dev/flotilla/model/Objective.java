@@ -1,0 +1,13 @@
+package dev.flotilla.model;
+
+import dev.flotilla.data.Batch;
+
+/** What a model is trained for: a loss as sum and count, and a score for people. */
+public interface Objective {
+
+  /** Returns the loss of a batch as a sum over its terms and their number. */
+  LossTerms loss(Activations outputs, Batch batch);
+
+  /** Counts right answers; objectives without such a notion return {@link Score#NONE}. */
+  Score score(Activations outputs, Batch batch);
+}

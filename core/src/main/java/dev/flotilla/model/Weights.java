@@ -1,0 +1,29 @@
+package dev.flotilla.model;
+
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptional;
+
+/**
+ * The tensors behind a model's parameter and buffer names, as a segment sees them when it is bound.
+ */
+public interface Weights {
+
+  /** Returns a parameter. */
+  Tensor parameter(String name);
+
+  /** Returns a buffer. */
+  Tensor buffer(String name);
+
+  /** Returns a parameter as the optional argument that many operators take. */
+  TensorOptional optional(String name);
+
+  /** Makes an existing parameter of a user's module live in the arena, keeping its values. */
+  void adoptParameter(String name, Tensor parameter);
+
+  /** Makes an existing buffer of a user's module live among the buffers, keeping its values. */
+  void adoptBuffer(String name, Tensor buffer);
+
+  /** Takes a native constant of the segment, which lives as long as the weights. */
+  <P extends Pointer> P own(P constant);
+}

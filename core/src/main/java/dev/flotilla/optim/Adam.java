@@ -1,0 +1,45 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.settings.Setting;
+import java.util.List;
+
+/**
+ * Adam with the decay in the gradient (Kingma and Ba, 2015).
+ *
+ * <p>g ← g + λ w; m ← β₁ m + (1 − β₁) g; v ← β₂ v + (1 − β₂) g²; w ← w − η m̂ / (√v̂ + ε), where m̂
+ * and v̂ are corrected for their start at zero.
+ *
+ * @param lr learning rate η
+ * @param betas decay rates β₁, β₂ of the moments
+ * @param eps added to the denominator
+ * @param weightDecay decay λ; biases and norms are not decayed unless a name pattern says so
+ */
+public record Adam(
+    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = "decay rates of the two moments, each in [0, 1)", def = "[0.9, 0.999]")
+        List<Double> betas,
+    @Setting(doc = "added to the denominator, > 0", def = "1e-8") double eps,
+    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay)
+    implements Optimizer {
+
+  /** Checks the settings. */
+  public Adam {
+    betas = List.copyOf(betas);
+    Rules.checkAdam(lr, betas, eps, weightDecay).orThrow();
+  }
+
+  /** Returns the rule with its usual settings. */
+  public Adam(double lr) {
+    this(lr, List.of(0.9, 0.999), 1e-8, 0);
+  }
+
+  @Override
+  public boolean decaysBiasesAndNorms() {
+    return false;
+  }
+
+  @Override
+  public Bound bind(List<ParameterGroup> groups) {
+    return new AdamRule("aten::_fused_adam_", betas, eps, groups);
+  }
+}

@@ -1,0 +1,28 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+
+/**
+ * The rate falls in a straight line: e + (1 − e) (1 − p) at progress p.
+ *
+ * @param warmupSteps updates of linear warm-up
+ * @param endFactor share e of the rate at the end
+ */
+public record Linear(
+    @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps,
+    @Setting(doc = "share of the learning rate at the end, in [0, 1]", def = "0") double endFactor)
+    implements Schedule {
+
+  /** Checks the settings. */
+  public Linear {
+    Check.that(warmupSteps >= 0, "warmup_steps", "must be at least 0", warmupSteps)
+        .and(endFactor >= 0 && endFactor <= 1, "end_factor", "must be in [0, 1]", endFactor)
+        .orThrow();
+  }
+
+  @Override
+  public double factorAfterWarmup(double progress, long update) {
+    return endFactor + (1 - endFactor) * (1 - progress);
+  }
+}

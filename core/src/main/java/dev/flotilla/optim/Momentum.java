@@ -1,0 +1,77 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.settings.Setting;
+import java.util.List;
+
+/**
+ * Stochastic gradient descent with momentum, as PyTorch writes it.
+ *
+ * <p>u ← m u + (g + λ w); w ← w − η u, or with Nesterov w ← w − η (g + λ w + m u).
+ *
+ * @param lr learning rate η
+ * @param momentum factor m
+ * @param nesterov whether to look ahead
+ * @param weightDecay decay λ
+ */
+public record Momentum(
+    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = "share of the velocity that is kept, in [0, 1)", def = "0.9") double momentum,
+    @Setting(doc = "look ahead along the velocity", def = "false") boolean nesterov,
+    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay)
+    implements Optimizer {
+
+  /** Checks the settings. */
+  public Momentum {
+    Rules.check(lr, weightDecay)
+        .and(momentum >= 0 && momentum < 1, "momentum", "must be in [0, 1)", momentum)
+        .and(!nesterov || momentum > 0, "nesterov", "needs a momentum greater than 0", momentum)
+        .orThrow();
+  }
+
+  /** Returns momentum without look-ahead and decay. */
+  public Momentum(double lr, double momentum) {
+    this(lr, momentum, false, 0);
+  }
+
+  @Override
+  public Bound bind(List<ParameterGroup> groups) {
+    return new BoundMomentum(this, groups);
+  }
+
+  private static final class BoundMomentum implements Bound {
+
+    private final Momentum settings;
+    private final Operator fused = new Operator("aten::_fused_sgd_");
+    private final List<GroupState> groups;
+
+    BoundMomentum(Momentum settings, List<ParameterGroup> groups) {
+      this.settings = settings;
+      this.groups = groups.stream().map(group -> new GroupState(group, 1)).toList();
+    }
+
+    @Override
+    public void update(double lr) {
+      for (var group : groups) {
+        fused.call(
+            group.parameters(),
+            group.gradients(),
+            group.state(0),
+            group.weightDecay(),
+            settings.momentum,
+            lr,
+            0.0,
+            settings.nesterov,
+            false,
+            false,
+            Operator.Absent.NONE,
+            Operator.Absent.NONE);
+      }
+    }
+
+    @Override
+    public void close() {
+      groups.forEach(GroupState::close);
+      fused.close();
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.memory.TensorScope;
+import java.util.List;
+import org.bytedeco.pytorch.Dispatcher;
+import org.bytedeco.pytorch.GenericList;
+import org.bytedeco.pytorch.IValue;
+import org.bytedeco.pytorch.IValueVector;
+import org.bytedeco.pytorch.OperatorHandle;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorList;
+import org.bytedeco.pytorch.TensorVector;
+
+/** An ATen operator that the binding leaves out, called through the dispatcher. */
+final class Operator implements AutoCloseable {
+
+  private final OperatorHandle handle;
+
+  Operator(String name) {
+    try (var _ = TensorScope.open()) {
+      handle = TensorScope.keep(Dispatcher.singleton().findSchemaOrThrow(name, ""));
+    }
+  }
+
+  /** Packs tensors as a list argument, to be kept and passed again; the caller frees it. */
+  static IValue list(List<Tensor> tensors) {
+    try (var _ = TensorScope.open()) {
+      var vector = new TensorVector();
+      tensors.forEach(vector::push_back);
+      // A typed list and a generic one are the same object in C++; only the latter becomes a value.
+      return TensorScope.keep(new IValue(new GenericList(new TensorList(vector))));
+    }
+  }
+
+  /** Calls the operator with all arguments of its schema, in order; null is an absent optional. */
+  void call(Object... arguments) {
+    try (var _ = TensorScope.open()) {
+      var stack = new IValueVector();
+      for (var argument : arguments) {
+        stack.push_back(value(argument));
+      }
+      handle.callBoxed(stack);
+    }
+  }
+
+  private static IValue value(Object argument) {
+    return switch (argument) {
+      case IValue packed -> packed;
+      case Tensor tensor -> new IValue(tensor);
+      case Double number -> new IValue(number.doubleValue());
+      case Boolean flag -> new IValue(flag.booleanValue());
+      case Absent _ -> new IValue();
+      default -> throw new IllegalArgumentException("no operator takes " + argument);
+    };
+  }
+
+  /** The absent optional argument. */
+  enum Absent {
+    NONE
+  }
+
+  @Override
+  public void close() {
+    TensorScope.free(handle);
+  }
+}

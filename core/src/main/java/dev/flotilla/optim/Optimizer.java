@@ -1,0 +1,36 @@
+package dev.flotilla.optim;
+
+import java.util.List;
+
+/**
+ * The settings of an update rule.
+ *
+ * <p>Implement it to bring a rule of your own: it sees parameters and gradients as slices of flat
+ * tensors, one list per parameter group.
+ */
+public interface Optimizer {
+
+  /** Returns the learning rate before any schedule. */
+  double lr();
+
+  /** Returns the decay λ of weights per update; 0 for none. */
+  double weightDecay();
+
+  /** Tells whether biases and norms are decayed too unless a name pattern says otherwise. */
+  default boolean decaysBiasesAndNorms() {
+    return true;
+  }
+
+  /** Allocates the rule's memory for these groups. */
+  Bound bind(List<ParameterGroup> groups);
+
+  /** An optimizer bound to parameters; owns its state and frees it when closed. */
+  interface Bound extends AutoCloseable {
+
+    /** Updates all parameters from their gradients. */
+    void update(double lr);
+
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,34 @@
+package dev.flotilla.optim;
+
+import java.util.List;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * Parameters that share settings, as slices of the arenas.
+ *
+ * @param slices contiguous parts, in arena order
+ * @param weightDecay decay λ for this group
+ */
+public record ParameterGroup(List<Slice> slices, double weightDecay) {
+
+  /**
+   * A contiguous part of the arenas.
+   *
+   * @param parameter values, flat
+   * @param gradient gradients of the same elements, flat
+   */
+  public record Slice(Tensor parameter, Tensor gradient) {}
+
+  /** Copies the list. */
+  public ParameterGroup {
+    slices = List.copyOf(slices);
+  }
+
+  List<Tensor> parameters() {
+    return slices.stream().map(Slice::parameter).toList();
+  }
+
+  List<Tensor> gradients() {
+    return slices.stream().map(Slice::gradient).toList();
+  }
+}

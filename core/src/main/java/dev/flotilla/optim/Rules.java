@@ -1,0 +1,22 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.settings.Check;
+import java.util.List;
+
+/** Checks that several optimizers share. */
+final class Rules {
+
+  private Rules() {}
+
+  static Check check(double lr, double weightDecay) {
+    return Check.that(lr > 0, "lr", "must be greater than 0", lr)
+        .and(weightDecay >= 0, "weight_decay", "must be at least 0", weightDecay);
+  }
+
+  static Check checkAdam(double lr, List<Double> betas, double eps, double weightDecay) {
+    boolean twoRates = betas.size() == 2 && betas.stream().allMatch(beta -> beta >= 0 && beta < 1);
+    return check(lr, weightDecay)
+        .and(twoRates, "betas", "must be two numbers, each in [0, 1)", betas)
+        .and(eps > 0, "eps", "must be greater than 0", eps);
+  }
+}

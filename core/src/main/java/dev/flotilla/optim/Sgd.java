@@ -1,0 +1,55 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.settings.Setting;
+import java.util.List;
+import org.bytedeco.pytorch.Scalar;
+
+/**
+ * Plain stochastic gradient descent: w ← w − η (g + λ w).
+ *
+ * @param lr learning rate η
+ * @param weightDecay decay λ
+ */
+public record Sgd(
+    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay)
+    implements Optimizer {
+
+  /** Checks the settings. */
+  public Sgd {
+    Rules.check(lr, weightDecay).orThrow();
+  }
+
+  /** Returns plain descent without decay. */
+  public Sgd(double lr) {
+    this(lr, 0);
+  }
+
+  @Override
+  public Bound bind(List<ParameterGroup> groups) {
+    return new Bound() {
+      @Override
+      public void update(double lr) {
+        // The same operators as libtorch's own loop, so that the result is the same to the bit.
+        try (var _ = TensorScope.open()) {
+          var step = new Scalar(-lr);
+          groups.forEach(group -> updateGroup(group, step));
+        }
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  private static void updateGroup(ParameterGroup group, Scalar step) {
+    for (var slice : group.slices()) {
+      var gradient = slice.gradient();
+      if (group.weightDecay() != 0) {
+        gradient = gradient.add(slice.parameter(), new Scalar(group.weightDecay()));
+      }
+      slice.parameter().add_(gradient, step);
+    }
+  }
+}
