@@ -64,13 +64,13 @@ public final class Gradients implements AutoCloseable {
 
   /** Writes the count into the tail, before it is exchanged. */
   public void sealTotals() {
-    setTail(1, (double) (count / COUNT_BASE));
-    setTail(2, (double) (count % COUNT_BASE));
+    setTail(1, (double) Math.floorDiv(count, COUNT_BASE));
+    setTail(2, (double) Math.floorMod(count, COUNT_BASE));
   }
 
   /** Reads the totals from the tail: this rank's before an exchange, all ranks' after it. */
   public Totals totals() {
-    long terms = (long) tailAt(1) * COUNT_BASE + (long) tailAt(2);
+    long terms = ((long) tailAt(1)) * COUNT_BASE + (long) tailAt(2);
     return new Totals(tailAt(0), terms);
   }
 

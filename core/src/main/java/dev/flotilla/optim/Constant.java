@@ -18,6 +18,11 @@ public record Constant(
   }
 
   @Override
+  public boolean needsTotal() {
+    return false;
+  }
+
+  @Override
   public double factorAfterWarmup(double progress, long update) {
     return 1;
   }

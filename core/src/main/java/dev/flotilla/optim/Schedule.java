@@ -10,6 +10,11 @@ public interface Schedule {
   /** Returns the number of updates over which the rate rises linearly from near 0. */
   long warmupSteps();
 
+  /** Tells whether the factor depends on the number of updates planned. */
+  default boolean needsTotal() {
+    return true;
+  }
+
   /** Returns the factor after warm-up; {@code progress} runs from 0 to 1, {@code update} from 0. */
   double factorAfterWarmup(double progress, long update);
 

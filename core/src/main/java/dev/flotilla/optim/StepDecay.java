@@ -25,6 +25,11 @@ public record StepDecay(
   }
 
   @Override
+  public boolean needsTotal() {
+    return false;
+  }
+
+  @Override
   public double factorAfterWarmup(double progress, long update) {
     return Math.pow(gamma, Math.floorDiv(update, every));
   }

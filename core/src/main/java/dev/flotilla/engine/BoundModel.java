@@ -1,0 +1,190 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.arena.BufferArena;
+import dev.flotilla.arena.Layout;
+import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.model.Initializer;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Segment;
+import dev.flotilla.model.Weights;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model with memory: its arenas, its frozen parameters and buffers, and its segments' functions.
+ */
+public final class BoundModel implements Weights, AutoCloseable {
+
+  /**
+   * A segment's name and function.
+   *
+   * @param name the segment's name
+   * @param forward its function
+   */
+  public record BoundSegment(String name, Segment.Forward forward) {}
+
+  private final Model model;
+  private final Precision precision;
+  private final ParameterArena arena;
+  private final BufferArena buffers;
+  private final Map<String, Tensor> frozen = new LinkedHashMap<>();
+  private final List<Pointer> owned = new ArrayList<>();
+  private final List<BoundSegment> segments = new ArrayList<>();
+
+  /**
+   * Allocates and initialises all parameters and buffers and binds the segments.
+   *
+   * @param isFrozen names of parameters that are not trained
+   */
+  public BoundModel(Model model, Precision precision, long seed, Predicate<String> isFrozen) {
+    this.model = model;
+    this.precision = precision;
+    var parameters = model.parameters();
+    arena = new ParameterArena(Layout.of(trainable(parameters, isFrozen), precision));
+    buffers = new BufferArena(model.buffers(), precision);
+    try (var _ = TensorScope.open()) {
+      for (var spec : parameters) {
+        if (isFrozen.test(spec.name())) {
+          var tensor = Tensors.empty(precision.scalarType(), spec.shape().toArray());
+          frozen.put(spec.name(), TensorScope.keep(tensor));
+        }
+        initialize(spec, seed);
+      }
+      for (var segment : model.segments()) {
+        segments.add(new BoundSegment(segment.name(), segment.bind(this)));
+      }
+    }
+  }
+
+  /** Returns the layout a model would have, without allocating it. */
+  public static Layout layoutOf(Model model, Precision precision, Predicate<String> isFrozen) {
+    return Layout.of(trainable(model.parameters(), isFrozen), precision);
+  }
+
+  private static List<ParameterSpec> trainable(
+      List<ParameterSpec> parameters, Predicate<String> isFrozen) {
+    return parameters.stream().filter(spec -> !isFrozen.test(spec.name())).toList();
+  }
+
+  private void initialize(ParameterSpec spec, long seed) {
+    var random = Initializer.randomFor(seed, spec.name());
+    try (var place = parameter(spec.name()).detach()) {
+      var memory = NativeView.of(place);
+      for (long i = 0; i < spec.shape().elements(); i++) {
+        double value = spec.initializer().next(random);
+        if (precision == Precision.FLOAT32) {
+          memory.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) value);
+        } else {
+          memory.setAtIndex(ValueLayout.JAVA_DOUBLE, i, value);
+        }
+      }
+    }
+  }
+
+  /** Returns the trainable parameters and their gradients. */
+  public ParameterArena arena() {
+    return arena;
+  }
+
+  /** Returns running statistics and counters. */
+  public BufferArena buffers() {
+    return buffers;
+  }
+
+  /** Returns the segments in forward order. */
+  public List<BoundSegment> segments() {
+    return segments;
+  }
+
+  /** Returns what the model is trained for. */
+  public Objective objective() {
+    return model.objective();
+  }
+
+  /** Returns the number type of parameters and activations. */
+  public Precision precision() {
+    return precision;
+  }
+
+  /** Returns the frozen parameters by name. */
+  public Map<String, Tensor> frozen() {
+    return frozen;
+  }
+
+  /** Returns all parameters and buffers in name order: what a published model file holds. */
+  public SequencedMap<String, Tensor> state() {
+    var state = new TreeMap<String, Tensor>(arena.parameters());
+    state.putAll(frozen);
+    state.putAll(buffers.buffers());
+    return state;
+  }
+
+  @Override
+  public Tensor parameter(String name) {
+    return required(name, arena.parameters().getOrDefault(name, frozen.get(name)));
+  }
+
+  @Override
+  public Tensor buffer(String name) {
+    return required(name, buffers.buffers().get(name));
+  }
+
+  private static Tensor required(String name, @Nullable Tensor tensor) {
+    return Objects.requireNonNull(tensor, () -> "the model states no parameter or buffer " + name);
+  }
+
+  @Override
+  public TensorOptional optional(String name) {
+    return own(new TensorOptional(parameter(name)));
+  }
+
+  @Override
+  public void adoptParameter(String name, Tensor parameter) {
+    var constant = frozen.get(name);
+    if (constant == null) {
+      arena.adopt(name, parameter);
+      return;
+    }
+    try (var values = parameter.detach()) {
+      constant.copy_(values);
+    }
+    parameter.set_requires_grad(false);
+    parameter.set_data(constant);
+  }
+
+  @Override
+  public void adoptBuffer(String name, Tensor buffer) {
+    buffers.adopt(name, buffer);
+  }
+
+  @Override
+  public <P extends Pointer> P own(P constant) {
+    owned.add(TensorScope.keep(constant));
+    return constant;
+  }
+
+  @Override
+  public void close() {
+    owned.forEach(TensorScope::free);
+    frozen.values().forEach(TensorScope::free);
+    buffers.close();
+    arena.close();
+  }
+}

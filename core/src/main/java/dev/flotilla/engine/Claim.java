@@ -1,0 +1,127 @@
+package dev.flotilla.engine;
+
+import java.util.function.Function;
+
+/**
+ * A technique's wish to work in a phase, with the factory of its worker.
+ *
+ * <p>A claim says in {@link #does} what will happen there, for the printed plan. In phases with
+ * several workers a stage fixes their order, so that the order in which techniques are listed never
+ * matters.
+ */
+public sealed interface Claim {
+
+  /** Returns the claimed phase. */
+  Phase phase();
+
+  /** Returns what the worker does, in a few words. */
+  String does();
+
+  /** Returns the place among several workers of the phase. */
+  default int order() {
+    return 0;
+  }
+
+  /** Places of forward layers, outermost first. */
+  enum ForwardStage {
+    /** Number types. */
+    PRECISION,
+    /** What is kept for backward. */
+    RECOMPUTE,
+    /** Where parameters come from. */
+    GATHER
+  }
+
+  /** Places of gradient filters, first to last. */
+  enum GradientStage {
+    /** Undoes a loss scale. */
+    UNSCALE,
+    /** Decides with all ranks whether the update goes on. */
+    VOTE,
+    /** Limits the size. */
+    CLIP
+  }
+
+  /** A layer around forward and backward. */
+  record Forward(
+      ForwardStage stage, String does, Function<StepContext, ForwardBackward.Layer> worker)
+      implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.FORWARD;
+    }
+
+    @Override
+    public int order() {
+      return stage.ordinal();
+    }
+  }
+
+  /** The rule that makes windows. */
+  record Accumulate(String does, Function<StepContext, Accumulation> worker) implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.ACCUMULATION;
+    }
+  }
+
+  /** A filter before the exchange. */
+  record Condition(GradientStage stage, String does, Function<StepContext, GradientFilter> worker)
+      implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.CONDITION;
+    }
+
+    @Override
+    public int order() {
+      return stage.ordinal();
+    }
+  }
+
+  /** The cut into buckets. */
+  record Buckets(String does, Function<StepContext, BucketPlan> worker) implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.LAYOUT;
+    }
+  }
+
+  /** The exchange. */
+  record Share(String does, Function<StepContext, Exchange> worker) implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.EXCHANGE;
+    }
+  }
+
+  /** A filter after the exchange. */
+  record Refine(GradientStage stage, String does, Function<StepContext, GradientFilter> worker)
+      implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.REFINE;
+    }
+
+    @Override
+    public int order() {
+      return stage.ordinal();
+    }
+  }
+
+  /** The update. */
+  record Apply(String does, Function<StepContext, Update> worker) implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.UPDATE;
+    }
+  }
+
+  /** What follows the update. */
+  record Follow(String does, Function<StepContext, Sync> worker) implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.SYNC;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.data.Batch;
+import dev.flotilla.data.Dataset;
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.model.Score;
+import java.lang.foreign.ValueLayout;
+import java.util.stream.IntStream;
+import org.bytedeco.pytorch.NoGradGuard;
+
+/** Evaluates a model over all ranks, each sample exactly once. */
+public final class Evaluator {
+
+  private final BoundModel model;
+  private final SegmentChain chain;
+  private final Collective collective;
+
+  /** Creates an evaluator over a chain. */
+  public Evaluator(BoundModel model, SegmentChain chain, Collective collective) {
+    this.model = model;
+    this.chain = chain;
+    this.collective = collective;
+  }
+
+  /** Runs this rank's contiguous part of the data and sums the results over ranks. */
+  public Evaluation evaluate(Dataset data, int batchSize) {
+    int rank = collective.rank();
+    int from = (int) ((long) data.size() * rank / collective.size());
+    int to = (int) ((long) data.size() * (rank + 1) / collective.size());
+    var sums = new Sums();
+    try (var _ = new NoGradGuard()) {
+      for (int start = from; start < to; start += batchSize) {
+        int end = Math.min(to, start + batchSize);
+        try (var _ = TensorScope.open()) {
+          add(sums, data.load(IntStream.range(start, end).toArray()));
+        }
+      }
+    }
+    return sums.overRanks(collective);
+  }
+
+  private void add(Sums sums, Batch batch) {
+    var outputs = chain.evaluate(batch);
+    var terms = model.objective().loss(outputs, batch);
+    sums.loss += terms.sum().item_double();
+    sums.count += terms.count();
+    sums.samples += batch.samples();
+    sums.score = sums.score.plus(model.objective().score(outputs, batch));
+  }
+
+  private static final class Sums {
+
+    private double loss;
+    private long count;
+    private long samples;
+    private Score score = Score.NONE;
+
+    /** Sums in float64, which holds counts exactly. */
+    Evaluation overRanks(Collective collective) {
+      try (var _ = TensorScope.open()) {
+        var sums =
+            Tensors.ofDoubles(loss, count, samples, score.top1(), score.top5(), score.total());
+        collective.allReduce(sums, Reduction.SUM, Traffic.SCALAR).await();
+        var all = NativeView.of(sums).toArray(ValueLayout.JAVA_DOUBLE);
+        var overall = new Score((long) all[3], (long) all[4], (long) all[5]);
+        return new Evaluation(all[0] / all[1], overall, (long) all[2]);
+      }
+    }
+  }
+}

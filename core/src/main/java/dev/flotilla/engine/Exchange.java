@@ -1,0 +1,18 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
+import java.util.List;
+
+/** Shares the gradients of a window among ranks. */
+@FunctionalInterface
+public interface Exchange {
+
+  /**
+   * Replaces the local gradient sums by shared ones.
+   *
+   * @return the totals that the gradients are now the sum of; their count is the divisor
+   */
+  Totals exchange(Gradients gradients, List<Bucket> buckets);
+}

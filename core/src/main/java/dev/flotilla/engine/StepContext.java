@@ -1,0 +1,23 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.collective.Collective;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * What a claim's factory may use to build its worker.
+ *
+ * @param model the bound model with its arenas
+ * @param collective the group of all ranks
+ * @param update makes the default update
+ * @param notices takes one-line messages for the user
+ */
+public record StepContext(
+    BoundModel model, Collective collective, Supplier<Update> update, Consumer<String> notices) {
+
+  /** Returns parameters and gradients. */
+  public ParameterArena arena() {
+    return model.arena();
+  }
+}

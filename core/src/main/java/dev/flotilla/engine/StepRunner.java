@@ -1,0 +1,166 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
+import dev.flotilla.data.Batch;
+import dev.flotilla.memory.TensorScope;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongToDoubleFunction;
+
+/**
+ * Runs micro-steps; the only home of the order of phases.
+ *
+ * <p>Not thread-safe: one thread of a rank runs all steps.
+ */
+public final class StepRunner implements AutoCloseable {
+
+  private final BoundModel model;
+  private final Gradients gradients;
+  private final ForwardBackward pass;
+  private final Accumulation accumulation;
+  private final List<GradientFilter> conditions;
+  private final List<Bucket> buckets;
+  private final Exchange exchange;
+  private final List<GradientFilter> refinements;
+  private final Update update;
+  private final Sync sync;
+  private final LongToDoubleFunction learningRate;
+  private final Consumer<String> notices;
+
+  private MicroStep step = MicroStep.NONE;
+  private long updates;
+  private FirstSteps firstSteps = FirstSteps.GRADIENTS_UNBOUND;
+
+  /** What remains to be checked once, in the first backward passes. */
+  private enum FirstSteps {
+    GRADIENTS_UNBOUND,
+    PLACE_UNCHECKED,
+    DONE
+  }
+
+  /**
+   * Builds the workers of a plan.
+   *
+   * @param learningRate the learning rate after a number of updates
+   */
+  public StepRunner(
+      StepPlan plan,
+      StepContext context,
+      ForwardBackward chain,
+      LongToDoubleFunction learningRate) {
+    this.model = context.model();
+    this.gradients = model.arena().gradients();
+    this.learningRate = learningRate;
+    this.notices = context.notices();
+    var innermost = chain;
+    for (var layer : plan.chain(Claim.Forward.class).reversed()) {
+      innermost = layer.worker().apply(context).around(innermost);
+    }
+    pass = innermost;
+    accumulation =
+        plan.owner(Claim.Accumulate.class)
+            .map(c -> c.worker().apply(context))
+            .orElse(Accumulation.NONE);
+    conditions =
+        plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
+    buckets =
+        plan.owner(Claim.Buckets.class)
+            .map(c -> c.worker().apply(context))
+            .orElse(BucketPlan.WHOLE)
+            .buckets(model.arena().layout());
+    exchange =
+        plan.owner(Claim.Share.class)
+            .map(c -> c.worker().apply(context))
+            .orElseGet(() -> new DenseExchange(context.collective()));
+    refinements =
+        plan.chain(Claim.Refine.class).stream().map(c -> c.worker().apply(context)).toList();
+    update =
+        plan.owner(Claim.Apply.class)
+            .map(c -> c.worker().apply(context))
+            .orElseGet(context.update());
+    sync = plan.owner(Claim.Follow.class).map(c -> c.worker().apply(context)).orElse(Sync.NONE);
+  }
+
+  /** Returns the number of updates made. */
+  public long updates() {
+    return updates;
+  }
+
+  /** Returns the number of micro-steps made. */
+  public long microSteps() {
+    return step.index() + 1;
+  }
+
+  /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
+  public StepOutcome step(Batch batch, boolean lastOfEpoch) {
+    step = step.next(accumulation, lastOfEpoch, updates);
+    try (var _ = TensorScope.open()) {
+      if (!batch.isEmpty()) {
+        forwardBackward(batch);
+      }
+    }
+    gradients.sealTotals();
+    return step.isBoundary() ? finishWindow() : new StepOutcome(step, false, gradients.totals(), 0);
+  }
+
+  private StepOutcome finishWindow() {
+    boolean proceed = apply(conditions);
+    // Conditions say the same on all ranks, so that all of them leave the exchange out together.
+    Totals totals = proceed ? exchange.exchange(gradients, buckets) : gradients.totals();
+    if (totals.count() == 0) {
+      notices.accept("update skipped: no rank had a loss term in window " + updates);
+      proceed = false;
+    }
+    if (proceed) {
+      gradients.scale(1.0 / totals.count());
+      proceed = apply(refinements);
+    }
+    double lr = learningRate.applyAsDouble(updates);
+    if (proceed) {
+      update.apply(lr);
+      updates++;
+    }
+    sync.afterWindow(step);
+    gradients.clear();
+    return new StepOutcome(step, proceed, totals, proceed ? lr : 0);
+  }
+
+  private boolean apply(List<GradientFilter> filters) {
+    for (var filter : filters) {
+      if (!filter.apply(gradients, step)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void forwardBackward(Batch batch) {
+    var loss = pass.forward(batch, step);
+    switch (firstSteps) {
+      case GRADIENTS_UNBOUND -> {
+        nameUnused(model.arena().bindGradientsAfter(() -> pass.backward(loss, step)));
+        firstSteps = FirstSteps.PLACE_UNCHECKED;
+      }
+      case PLACE_UNCHECKED -> {
+        pass.backward(loss, step);
+        model.arena().requireGradientsInPlace();
+        firstSteps = FirstSteps.DONE;
+      }
+      case DONE -> pass.backward(loss, step);
+    }
+    gradients.addLoss(loss.sum(), loss.count());
+  }
+
+  private void nameUnused(List<String> unused) {
+    if (!unused.isEmpty()) {
+      notices.accept("not reached by backward, exchanged as zeros: " + String.join(", ", unused));
+    }
+  }
+
+  @Override
+  public void close() {
+    update.close();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.flotilla.report;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Something that happened during a run. */
+public sealed interface TrainingEvent {
+
+  /**
+   * The run begins.
+   *
+   * @param ranks number of ranks
+   * @param parameters number of trainable numbers
+   * @param totalUpdates updates planned
+   * @param epochs epochs planned
+   * @param configuration the resolved configuration
+   */
+  record Started(
+      int ranks,
+      long parameters,
+      long totalUpdates,
+      int epochs,
+      Map<String, Object> configuration)
+      implements TrainingEvent {}
+
+  /**
+   * An update that is logged; every log_every-th.
+   *
+   * @param epoch number of the epoch, from 0
+   * @param update updates made so far
+   * @param microSteps micro-steps made so far
+   * @param loss mean loss of the window over all ranks
+   * @param lr learning rate of the update
+   * @param acc1 top-1 accuracy of this rank's last batch, or null without such a notion
+   * @param acc5 top-5 accuracy of this rank's last batch, or null without such a notion
+   * @param samplesPerSecond throughput of all ranks since the last logged update
+   */
+  record Updated(
+      int epoch,
+      long update,
+      long microSteps,
+      double loss,
+      double lr,
+      @Nullable Double acc1,
+      @Nullable Double acc5,
+      double samplesPerSecond)
+      implements TrainingEvent {}
+
+  /**
+   * An evaluation on test data.
+   *
+   * @param epoch number of the epoch, from 0
+   * @param update updates made so far
+   * @param loss mean loss
+   * @param acc1 top-1 accuracy, or null without such a notion
+   * @param acc5 top-5 accuracy, or null without such a notion
+   * @param samples samples evaluated
+   */
+  record Evaluated(
+      int epoch,
+      long update,
+      double loss,
+      @Nullable Double acc1,
+      @Nullable Double acc5,
+      long samples)
+      implements TrainingEvent {}
+
+  /**
+   * A line the user should read.
+   *
+   * @param text the line
+   */
+  record Noted(String text) implements TrainingEvent {}
+
+  /**
+   * The run ends well.
+   *
+   * @param summary what summary.json holds
+   */
+  record Finished(Map<String, Object> summary) implements TrainingEvent {}
+}

@@ -1,0 +1,69 @@
+package dev.flotilla.strategy;
+
+import dev.flotilla.engine.Claim;
+import dev.flotilla.engine.Phase;
+import dev.flotilla.engine.StepPlan;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Turns techniques into a plan, or says why they cannot be one. */
+public final class StepPlanner {
+
+  /**
+   * A plan with what the user should know about it.
+   *
+   * @param step the resolved phases
+   * @param warnings issues that do not refuse it
+   */
+  public record Plan(StepPlan step, List<PlanIssue> warnings) {}
+
+  private StepPlanner() {}
+
+  /**
+   * Resolves techniques, in whatever order they are listed.
+   *
+   * @throws PlanRejectedException with all issues if they cannot work together
+   */
+  public static Plan plan(List<? extends Strategy> techniques, PlanFacts facts) {
+    var sorted = techniques.stream().sorted(Comparator.comparing(Strategy::key)).toList();
+    List<PlanIssue> issues = new ArrayList<>();
+    issues.addAll(repeated(sorted));
+    issues.addAll(conflicts(sorted));
+    sorted.forEach(technique -> issues.addAll(technique.issues(facts)));
+    var errors = issues.stream().filter(PlanIssue::isError).toList();
+    if (!errors.isEmpty()) {
+      throw new PlanRejectedException(errors);
+    }
+    List<Claim> claims = sorted.stream().flatMap(t -> t.claims().stream()).toList();
+    return new Plan(new StepPlan(claims), issues);
+  }
+
+  private static List<PlanIssue> repeated(List<? extends Strategy> techniques) {
+    Set<String> seen = new HashSet<>();
+    return techniques.stream()
+        .filter(technique -> !seen.add(technique.key()))
+        .map(t -> PlanIssue.error(t.key() + " is listed twice", "keep one of them"))
+        .toList();
+  }
+
+  private static List<PlanIssue> conflicts(List<? extends Strategy> techniques) {
+    List<PlanIssue> issues = new ArrayList<>();
+    for (var phase : Phase.values()) {
+      var owners = techniques.stream().filter(t -> claims(t, phase)).map(Strategy::key).toList();
+      if (phase.hasOneOwner() && owners.stream().distinct().count() > 1) {
+        issues.add(
+            PlanIssue.error(
+                String.join(" and ", owners) + " both decide the phase " + phase,
+                "remove all but one of them"));
+      }
+    }
+    return issues;
+  }
+
+  private static boolean claims(Strategy technique, Phase phase) {
+    return technique.claims().stream().anyMatch(claim -> claim.phase() == phase);
+  }
+}

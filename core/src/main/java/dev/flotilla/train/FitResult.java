@@ -1,0 +1,34 @@
+package dev.flotilla.train;
+
+import dev.flotilla.data.Dataset;
+import dev.flotilla.engine.Evaluation;
+import java.util.Optional;
+
+/**
+ * What a fit achieved. Its trainer must still be open for {@link #accuracyOn}.
+ *
+ * @param trainer who trained
+ * @param updates updates of this fit
+ * @param samples samples trained on, over all ranks
+ * @param loss mean loss of the last window
+ * @param seconds time spent training, evaluations left out
+ * @param evaluation the last evaluation, if the loop made any
+ */
+public record FitResult(
+    Trainer trainer,
+    long updates,
+    long samples,
+    double loss,
+    double seconds,
+    Optional<Evaluation> evaluation) {
+
+  /** Returns the top-1 accuracy on data; all ranks call it together. */
+  public double accuracyOn(Dataset data) {
+    return trainer.evaluate(data).score().acc1();
+  }
+
+  /** Returns samples trained on per second, over all ranks. */
+  public double samplesPerSecond() {
+    return samples / seconds;
+  }
+}

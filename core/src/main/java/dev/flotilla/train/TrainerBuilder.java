@@ -1,0 +1,153 @@
+package dev.flotilla.train;
+
+import dev.flotilla.collective.CollectiveSettings;
+import dev.flotilla.engine.BoundModel;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.model.Model;
+import dev.flotilla.optim.Constant;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Schedule;
+import dev.flotilla.report.EventSink;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.StepPlanner;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Collects what a {@link Trainer} needs; model and optimizer are required. */
+public final class TrainerBuilder {
+
+  final World world;
+  final List<Strategy> strategies = new ArrayList<>();
+  final SortedMap<String, String> facts = new TreeMap<>();
+  @Nullable Model model;
+  @Nullable Optimizer optimizer;
+  Schedule schedule = new Constant(0);
+  Precision precision = Precision.FLOAT32;
+  long seed = 42;
+  int threads;
+  CollectiveSettings collectiveSettings = CollectiveSettings.defaults();
+  Predicate<String> frozen = _ -> false;
+  @Nullable Predicate<String> noDecay;
+  EventSink sink = _ -> {};
+  LoopSettings loop = LoopSettings.defaults();
+
+  TrainerBuilder(World world) {
+    this.world = world;
+    this.threads = Math.max(1, Runtime.getRuntime().availableProcessors() / world.localSize());
+  }
+
+  /** Sets what is trained. */
+  public TrainerBuilder model(Model value) {
+    model = value;
+    return this;
+  }
+
+  /** Sets the update rule. */
+  public TrainerBuilder optimizer(Optimizer value) {
+    optimizer = value;
+    return this;
+  }
+
+  /** Sets how the learning rate changes; constant by default. */
+  public TrainerBuilder schedule(Schedule value) {
+    schedule = value;
+    return this;
+  }
+
+  /** Adds techniques; their order never matters. */
+  public TrainerBuilder strategy(Strategy... techniques) {
+    strategies.addAll(List.of(techniques));
+    return this;
+  }
+
+  /** Sets the number type of parameters, gradients and activations; float32 by default. */
+  public TrainerBuilder precision(Precision value) {
+    precision = value;
+    return this;
+  }
+
+  /** Sets the seed of initial values and of everything random in the model. */
+  public TrainerBuilder seed(long value) {
+    seed = value;
+    return this;
+  }
+
+  /** Sets the threads of one operation; by default cores divided by the ranks on this host. */
+  public TrainerBuilder threads(int value) {
+    threads = value;
+    return this;
+  }
+
+  /** Sets the longest wait in a collective; 60 seconds by default. */
+  public TrainerBuilder timeout(Duration value) {
+    collectiveSettings = CollectiveSettings.withTimeout(value);
+    return this;
+  }
+
+  /** Sets which parameters are not trained. */
+  public TrainerBuilder freeze(Predicate<String> names) {
+    frozen = names;
+    return this;
+  }
+
+  /** Sets which parameters are not decayed, instead of the optimizer's own rule. */
+  public TrainerBuilder noDecay(@Nullable Predicate<String> names) {
+    noDecay = names;
+    return this;
+  }
+
+  /** Sets who is told what happens. */
+  public TrainerBuilder events(EventSink value) {
+    sink = value;
+    return this;
+  }
+
+  /** Sets when {@code fit} logs and evaluates. */
+  public TrainerBuilder loop(LoopSettings value) {
+    loop = value;
+    return this;
+  }
+
+  /** Adds facts on which all ranks must agree before the first step. */
+  public TrainerBuilder agreeOn(Map<String, String> more) {
+    facts.putAll(more);
+    return this;
+  }
+
+  /**
+   * Resolves the techniques without touching native code.
+   *
+   * @throws dev.flotilla.strategy.PlanRejectedException if they cannot work together
+   */
+  public StepPlanner.Plan plan() {
+    var layout = BoundModel.layoutOf(requiredModel(), precision, frozen);
+    return StepPlanner.plan(strategies, new PlanFacts(world.size(), requiredOptimizer(), layout));
+  }
+
+  /**
+   * Joins the other ranks, allocates the model and makes everything ready for the first step.
+   *
+   * @throws dev.flotilla.strategy.PlanRejectedException if the techniques cannot work together
+   * @throws dev.flotilla.collective.CollectiveException if a peer or link fails
+   */
+  public Trainer build() {
+    return new Trainer(this, plan());
+  }
+
+  Model requiredModel() {
+    return Objects.requireNonNull(model, "a trainer needs a model: call model(...)");
+  }
+
+  Optimizer requiredOptimizer() {
+    return Objects.requireNonNull(optimizer, "a trainer needs an optimizer: call optimizer(...)");
+  }
+}
