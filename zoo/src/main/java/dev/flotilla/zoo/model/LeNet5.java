@@ -1,0 +1,44 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.model.Classification;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+import java.util.List;
+
+/**
+ * LeNet-5 for 32×32 grey images (LeCun et al., 1998), with rectifiers and maximum pooling as it is
+ * written today: 61,706 parameters for ten classes.
+ *
+ * @param classes number of classes
+ */
+public record LeNet5(
+    @Setting(doc = "number of classes, at least 2", def = "10") int classes) implements Model {
+
+  /** Checks the settings. */
+  public LeNet5 {
+    Check.that(classes >= 2, "classes", "must be at least 2", classes).orThrow();
+  }
+
+  @Override
+  public String name() {
+    return "lenet5";
+  }
+
+  @Override
+  public List<Segment> segments() {
+    return List.of(
+        new ConvolutionSegment("conv1", 1, 6, 5),
+        new ConvolutionSegment("conv2", 6, 16, 5),
+        new LinearSegment("fc1", 400, 120, false),
+        new LinearSegment("fc2", 120, 84, false),
+        new LinearSegment("fc3", 84, classes, true));
+  }
+
+  @Override
+  public Objective objective() {
+    return new Classification();
+  }
+}

@@ -1,0 +1,40 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.model.Activations;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Segment;
+import dev.flotilla.model.Shape;
+import dev.flotilla.model.Weights;
+import java.util.List;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * A fully connected layer over flattened inputs: W x + b, then max(0, ·) unless it is the last.
+ *
+ * @param name prefix of its parameters
+ * @param inputs numbers per sample it takes
+ * @param outputs numbers per sample it gives
+ * @param isLast whether it gives logits
+ */
+record LinearSegment(String name, long inputs, long outputs, boolean isLast) implements Segment {
+
+  @Override
+  public List<ParameterSpec> parameters() {
+    return List.of(
+        ParameterSpec.weight(name + ".weight", Shape.of(outputs, inputs), inputs),
+        ParameterSpec.bias(name + ".bias", outputs, inputs));
+  }
+
+  @Override
+  public Forward bind(Weights weights) {
+    Tensor weight = weights.parameter(name + ".weight");
+    var bias = weights.optional(name + ".bias");
+    return (input, _) -> {
+      Tensor x = input.only();
+      Tensor flat = x.dim() == 2 ? x : x.flatten(1, -1);
+      Tensor y = torch.linear(flat, weight, bias);
+      return Activations.of(isLast ? y : y.relu_());
+    };
+  }
+}

@@ -1,0 +1,57 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.model.Classification;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A chain of fully connected layers, {@code fc1} to {@code fcN}, over flattened inputs.
+ *
+ * @param inputs numbers per sample
+ * @param hidden widths of the hidden layers
+ * @param classes number of classes
+ */
+public record Mlp(
+    @Setting(doc = "numbers per sample, at least 1", def = "1024") int inputs,
+    @Setting(doc = "widths of the hidden layers, each at least 1", def = "[128]")
+        List<Integer> hidden,
+    @Setting(doc = "number of classes, at least 2", def = "10") int classes)
+    implements Model {
+
+  /** Checks the settings. */
+  public Mlp {
+    hidden = List.copyOf(hidden);
+    boolean widthsArePositive = hidden.stream().allMatch(width -> width >= 1);
+    Check.that(inputs >= 1, "inputs", "must be at least 1", inputs)
+        .and(widthsArePositive, "hidden", "must hold numbers of at least 1", hidden)
+        .and(classes >= 2, "classes", "must be at least 2", classes)
+        .orThrow();
+  }
+
+  @Override
+  public String name() {
+    return "mlp";
+  }
+
+  @Override
+  public List<Segment> segments() {
+    List<Segment> segments = new ArrayList<>();
+    long width = inputs;
+    for (int next : hidden) {
+      segments.add(new LinearSegment("fc" + (segments.size() + 1), width, next, false));
+      width = next;
+    }
+    segments.add(new LinearSegment("fc" + (segments.size() + 1), width, classes, true));
+    return segments;
+  }
+
+  @Override
+  public Objective objective() {
+    return new Classification();
+  }
+}
