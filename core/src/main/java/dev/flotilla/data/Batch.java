@@ -1,6 +1,7 @@
 package dev.flotilla.data;
 
 import java.util.List;
+import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -13,6 +14,14 @@ import org.bytedeco.pytorch.Tensor;
  * @param samples number of samples; 0 when this rank has none in a ragged last batch
  */
 public record Batch(List<Tensor> inputs, Tensor targets, int samples) {
+
+  /**
+   * Returns the batch of a rank that has no sample in this step: no input, and targets that are a
+   * null handle, so that nothing native is made.
+   */
+  public static Batch empty() {
+    return new Batch(List.of(), new Tensor((Pointer) null), 0);
+  }
 
   /** Tells whether this rank has no sample in this step and takes part with zeros. */
   public boolean isEmpty() {

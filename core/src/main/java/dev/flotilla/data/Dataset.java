@@ -13,4 +13,9 @@ public interface Dataset {
    * @param samples sample numbers in [0, size); never empty
    */
   Batch load(int[] samples);
+
+  /** Returns these samples as batches of the given size per rank, in the order of this data set. */
+  default BatchSource batches(int perRank) {
+    return BatchSource.perRank(this, perRank);
+  }
 }

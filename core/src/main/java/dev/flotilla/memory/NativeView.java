@@ -17,6 +17,9 @@ public final class NativeView {
       throw new IllegalArgumentException("only dense CPU tensors can be viewed from Java");
     }
     long bytes = tensor.numel() * tensor.element_size();
+    if (bytes == 0) { // An empty tensor has no address.
+      return MemorySegment.NULL;
+    }
     return MemorySegment.ofAddress(tensor.data_ptr().address()).reinterpret(bytes);
   }
 }

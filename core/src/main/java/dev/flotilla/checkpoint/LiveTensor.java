@@ -1,0 +1,75 @@
+package dev.flotilla.checkpoint;
+
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.TensorScope;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * A tensor of the running program, seen as named bytes.
+ *
+ * @param memory the elements, little-endian and dense; valid as long as the tensor
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared; made and read in this package only.
+record LiveTensor(String name, TensorType type, long[] shape, MemorySegment memory) {
+
+  /** How much goes to a file or a digest at a time. */
+  private static final long CHUNK = 64L << 20;
+
+  static LiveTensor of(String name, Tensor tensor) {
+    if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+      throw new IllegalStateException("tensors are stored on little-endian machines only");
+    }
+    try (var _ = TensorScope.open()) {
+      requireDense(name, tensor);
+      return new LiveTensor(name, type(name, tensor), shape(tensor), NativeView.of(tensor));
+    }
+  }
+
+  /** Describes all tensors, in the order of their names. */
+  static List<LiveTensor> inNameOrder(Map<String, Tensor> tensors) {
+    return tensors.entrySet().stream()
+        .sorted(Map.Entry.comparingByKey(TensorName.ORDER))
+        .map(entry -> of(entry.getKey(), entry.getValue()))
+        .toList();
+  }
+
+  private static void requireDense(String name, Tensor tensor) {
+    if (!tensor.defined() || !tensor.is_cpu() || tensor.is_sparse() || !tensor.is_contiguous()) {
+      throw new IllegalArgumentException(
+          "tensor %s must be defined, dense and on the CPU".formatted(TensorName.quote(name)));
+    }
+  }
+
+  private static TensorType type(String name, Tensor tensor) {
+    var type = tensor.scalar_type().intern();
+    return TensorType.of(type)
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "tensor %s has type %s, which safetensors files do not hold"
+                        .formatted(TensorName.quote(name), type)));
+  }
+
+  private static long[] shape(Tensor tensor) {
+    return IntStream.range(0, (int) tensor.dim()).mapToLong(tensor::size).toArray();
+  }
+
+  /** Hands the bytes to a consumer, in order, without copying them. */
+  <X extends Exception> void forEachChunk(ChunkConsumer<X> consumer) throws X {
+    for (long from = 0; from < memory.byteSize(); from += CHUNK) {
+      long bytes = Math.min(CHUNK, memory.byteSize() - from);
+      consumer.accept(memory.asSlice(from, bytes).asByteBuffer());
+    }
+  }
+
+  /** Takes some bytes of a tensor. */
+  interface ChunkConsumer<X extends Exception> {
+    void accept(ByteBuffer bytes) throws X;
+  }
+}

@@ -1,0 +1,145 @@
+package dev.flotilla.checkpoint;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * An open safetensors file whose header has been checked in full.
+ *
+ * <p>The file is mapped, so that opening it takes memory for its header alone. It must not be
+ * changed while it is open.
+ */
+public final class SafetensorsFile implements AutoCloseable {
+
+  private final Path file;
+  private final SafetensorsHeader header;
+  private final Map<String, TensorInfo> byName;
+  private final Arena arena;
+  private final MemorySegment data;
+
+  private SafetensorsFile(Path file, SafetensorsHeader header, Arena arena, MemorySegment data) {
+    this.file = file;
+    this.header = header;
+    this.arena = arena;
+    this.data = data;
+    this.byName = HashMap.newHashMap(header.tensors().size());
+    header.tensors().forEach(tensor -> byName.put(tensor.name(), tensor));
+  }
+
+  /**
+   * Opens a file and checks its header.
+   *
+   * @throws CheckpointException if it cannot be read or is malformed in any way
+   */
+  public static SafetensorsFile open(Path file) {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw CheckpointException.malformed(file, "it is not a regular file");
+    }
+    try (var channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      return map(file, SafetensorsHeader.read(file, channel), channel);
+    } catch (IOException e) {
+      throw CheckpointException.of("cannot read", file, e);
+    }
+  }
+
+  private static SafetensorsFile map(Path file, SafetensorsHeader header, FileChannel channel)
+      throws IOException {
+    var arena = Arena.ofShared();
+    try {
+      var data =
+          channel.map(FileChannel.MapMode.READ_ONLY, header.dataStart(), header.dataBytes(), arena);
+      return new SafetensorsFile(file, header, arena, data);
+    } catch (IOException | RuntimeException e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /** Returns all tensors in the order of their bytes. */
+  public List<TensorInfo> tensors() {
+    return header.tensors();
+  }
+
+  /** Tells whether there is a tensor of this name. */
+  public boolean contains(String name) {
+    return byName.containsKey(name);
+  }
+
+  /**
+   * Returns the tensor of a name.
+   *
+   * @throws CheckpointException if there is none
+   */
+  public TensorInfo info(String name) {
+    var info = byName.get(name);
+    if (info == null) {
+      throw new CheckpointException(
+          "%s holds no tensor %s among its %d"
+              .formatted(file, TensorName.quote(name), byName.size()));
+    }
+    return info;
+  }
+
+  /** Returns the texts that were stored beside the tensors. */
+  public Map<String, String> metadata() {
+    return Map.copyOf(header.metadata());
+  }
+
+  /**
+   * Copies a tensor into a dense CPU tensor of the same type and shape.
+   *
+   * @throws CheckpointException if there is no such tensor, or type or shape differ; the target is
+   *     then unchanged
+   */
+  public void copyInto(String name, Tensor target) {
+    var info = info(name);
+    var live = LiveTensor.of(name, target);
+    if (!info.matches(live.type(), live.shape())) {
+      throw new CheckpointException(
+          "tensor %s is %s in %s, but %s in the model"
+              .formatted(
+                  TensorName.quote(name),
+                  info,
+                  file,
+                  TensorInfo.describe(live.type(), live.shape())));
+    }
+    var source = data.asSlice(info.begin(), info.bytes());
+    if (info.type() == TensorType.BOOL) {
+      requireBooleans(info, source);
+    }
+    live.memory().copyFrom(source);
+  }
+
+  /** Native code may do anything with a boolean that is neither 0 nor 1. */
+  private void requireBooleans(TensorInfo info, MemorySegment source) {
+    for (long i = 0; i < source.byteSize(); i++) {
+      byte value = source.get(ValueLayout.JAVA_BYTE, i);
+      if (value != 0 && value != 1) {
+        throw CheckpointException.malformed(
+            file,
+            "tensor %s is BOOL, but its byte %d at byte %d of the file is %d"
+                .formatted(
+                    TensorName.quote(info.name()),
+                    i,
+                    header.dataStart() + info.begin() + i,
+                    Byte.toUnsignedInt(value)));
+      }
+    }
+  }
+
+  /** Unmaps the file. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,59 @@
+package dev.flotilla.data;
+
+import java.util.Arrays;
+
+/**
+ * The contiguous part of a data set that one rank evaluates, in batches.
+ *
+ * <p>Over all ranks every sample is evaluated exactly once. The number of batches may differ by one
+ * between ranks, so that nothing is exchanged per batch.
+ */
+public final class EvaluationShard {
+
+  private final Dataset dataset;
+  private final Part part;
+  private final int batch;
+
+  private EvaluationShard(Dataset dataset, Part part, int batch) {
+    this.dataset = dataset;
+    this.part = part;
+    this.batch = batch;
+  }
+
+  /**
+   * Returns the part of one rank.
+   *
+   * @param batch number of samples that are loaded together
+   */
+  public static EvaluationShard of(Dataset dataset, int batch, int rank, int ranks) {
+    BatchSource.requirePositive(batch);
+    return new EvaluationShard(dataset, Part.of(dataset.size(), rank, ranks), batch);
+  }
+
+  /** Returns the number of this rank's samples. */
+  public int size() {
+    return part.size();
+  }
+
+  /** Returns the number of this rank's batches; 0 when it has no sample. */
+  public long batches() {
+    return BatchSource.batches(part.size(), batch);
+  }
+
+  /** Returns the sample numbers of a batch; never none. */
+  public int[] samples(long index) {
+    if (index < 0 || index >= batches()) {
+      throw new IndexOutOfBoundsException(
+          "batch must be in [0, %d), but was %d".formatted(batches(), index));
+    }
+    int from = Math.toIntExact(part.from() + index * batch);
+    var samples = new int[Math.min(batch, part.to() - from)];
+    Arrays.setAll(samples, i -> from + i);
+    return samples;
+  }
+
+  /** Loads a batch into the caller's scope. */
+  public Batch load(long index) {
+    return dataset.load(samples(index));
+  }
+}
