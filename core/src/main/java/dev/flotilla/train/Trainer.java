@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import dev.flotilla.collective.Agreement;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Collectives;
 import dev.flotilla.data.Batch;
@@ -84,7 +85,7 @@ public final class Trainer implements AutoCloseable {
     facts.put("parameters.layout", model.arena().layout().hash());
     facts.put("optimizer.settings", settings.requiredOptimizer().toString());
     facts.put("techniques", settings.strategies.stream().map(Object::toString).sorted().toList().toString());
-    collective.agree(facts);
+    Agreement.check(collective, facts, settings.collectiveSettings.timeout());
   }
 
   private StepRunner newRunner(StepPlan plan) {

@@ -89,7 +89,7 @@ public final class TrainerBuilder {
 
   /** Sets the longest wait in a collective; 60 seconds by default. */
   public TrainerBuilder timeout(Duration value) {
-    collectiveSettings = CollectiveSettings.withTimeout(value);
+    collectiveSettings = collectiveSettings.withTimeout(value);
     return this;
   }
 

@@ -1,0 +1,65 @@
+package dev.flotilla.train;
+
+import dev.flotilla.checkpoint.WeightsDigest;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.memory.ProcessMemory;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Puts together what summary.json holds. */
+public final class RunSummary {
+
+  private RunSummary() {}
+
+  /**
+   * Returns the summary of a fit; all ranks call it together, and every rank gets the same but for
+   * its own traffic.
+   *
+   * @param wallSeconds time since the run began
+   * @param configuration the resolved configuration
+   */
+  public static Map<String, Object> of(
+      Trainer trainer, FitResult result, double wallSeconds, Map<String, Object> configuration) {
+    var collective = trainer.collective();
+    var exchanges = collective.count(Traffic.EXCHANGE);
+    var scalars = collective.count(Traffic.SCALAR);
+    Map<String, Object> summary = new LinkedHashMap<>();
+    result
+        .evaluation()
+        .ifPresent(
+            evaluation -> {
+              if (evaluation.score().total() > 0) {
+                summary.put("accuracy", evaluation.score().acc1());
+                summary.put("accuracy_top5", evaluation.score().acc5());
+              }
+              summary.put("loss", evaluation.loss());
+            });
+    summary.put("train_loss", result.loss());
+    summary.put("ranks", collective.size());
+    summary.put("updates", trainer.updates());
+    summary.put("micro_steps", trainer.microSteps());
+    summary.put("samples", result.samples());
+    summary.put("samples_per_second", result.samplesPerSecond());
+    summary.put("collectives", exchanges.operations());
+    summary.put("scalar_collectives", scalars.operations());
+    summary.put("bytes_sent", exchanges.bytesSent());
+    summary.put("peak_rss_bytes", largestPeak(collective));
+    summary.put("train_seconds", result.seconds());
+    summary.put("wall_seconds", wallSeconds);
+    summary.put("weights_sha256", WeightsDigest.of(trainer.model().state()));
+    summary.put("configuration", configuration);
+    return summary;
+  }
+
+  private static long largestPeak(Collective collective) {
+    try (var _ = TensorScope.open()) {
+      var peak = Tensors.ofDoubles((double) ProcessMemory.peakResidentBytes());
+      collective.allReduce(peak, Reduction.MAX, Traffic.SCALAR).await();
+      return (long) peak.item_double();
+    }
+  }
+}
