@@ -40,13 +40,23 @@ public interface Collective extends AutoCloseable {
    */
   Collective subgroup(int... ranks);
 
-  /** Returns the same group with another timeout per operation. */
+  /**
+   * Returns the same group with another timeout per operation. It is a view: closing it does nothing,
+   * and it ends with the group.
+   */
   Collective withTimeout(Duration timeout);
+
+  /** Returns where the ranks of this group leave texts for each other, outside the collectives. */
+  Noticeboard noticeboard();
 
   /** Returns what this rank has sent so far, over this group and its views. */
   TrafficCount count(Traffic traffic);
 
-  /** Leaves the group. */
+  /**
+   * Leaves the group and its subgroups; a second call does nothing.
+   *
+   * @throws IllegalStateException after closing, if an operation was started and never awaited
+   */
   @Override
   void close();
 }

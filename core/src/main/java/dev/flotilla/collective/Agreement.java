@@ -1,0 +1,120 @@
+package dev.flotilla.collective;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Makes sure that all ranks of a group mean the same before they exchange tensors.
+ *
+ * <p>Gloo compares neither sizes nor types: ranks with different layouts abort or compute nonsense. So
+ * ranks compare facts (settings, versions, a hash of the layout) on the noticeboard first. Every rank
+ * puts up its facts, rank 0 reads them and puts up one verdict, and the others read that.
+ */
+public final class Agreement {
+
+  private static final Duration GRACE = Duration.ofSeconds(2);
+  private static final String VERDICT = "verdict";
+  private static final String SAME = "same";
+
+  private final Noticeboard facts;
+  private final Noticeboard answers;
+  private final int rank;
+  private final int size;
+  private final Duration timeout;
+
+  private Agreement(Collective group, Duration timeout) {
+    this.facts = group.noticeboard().section("facts");
+    this.answers = group.noticeboard().section("answers");
+    this.rank = group.rank();
+    this.size = group.size();
+    this.timeout = timeout;
+  }
+
+  /**
+   * Returns when all ranks have stated the same facts.
+   *
+   * @param statements fact by name; the order is that of the message
+   * @throws AgreementException on every rank, if facts differ or a rank states none in time
+   */
+  public static void check(Collective group, Map<String, String> statements, Duration timeout) {
+    if (group.size() > 1) {
+      new Agreement(group, timeout).check(Facts.here(statements));
+    }
+  }
+
+  private void check(Facts own) {
+    facts.post(Arrival.key(rank), own.format());
+    var verdict = rank == 0 ? judge() : awaitVerdict();
+    if (!verdict.equals(SAME)) {
+      throw new AgreementException(verdict);
+    }
+  }
+
+  private String judge() {
+    var verdict = verdict();
+    answers.post(VERDICT, verdict);
+    if (!verdict.equals(SAME)) {
+      awaitReaders();
+    }
+    return verdict;
+  }
+
+  private String verdict() {
+    var arrival = new Arrival(facts, size);
+    var known = readUntilSettled(arrival);
+    var disagreement = new Disagreement(known);
+    if (disagreement.exists()) {
+      return "the ranks of this job differ: " + disagreement.describe();
+    }
+    return arrival.missing().isEmpty() ? SAME : absence(Arrival.name(arrival.missing()));
+  }
+
+  /** A difference is told soon: those that come late cannot make it right. */
+  private Map<Integer, Facts> readUntilSettled(Arrival arrival) {
+    var deadline = Deadline.in(timeout);
+    boolean isComplete = arrival.await(Duration.ZERO);
+    while (!isComplete && !deadline.hasPassed()) {
+      if (new Disagreement(read(arrival)).exists()) {
+        arrival.await(min(GRACE, deadline.left()));
+        return read(arrival);
+      }
+      deadline.pause();
+      isComplete = arrival.await(Duration.ZERO);
+    }
+    return read(arrival);
+  }
+
+  private static Duration min(Duration a, Duration b) {
+    return a.compareTo(b) < 0 ? a : b;
+  }
+
+  private static Map<Integer, Facts> read(Arrival arrival) {
+    var factsByRank = new TreeMap<Integer, Facts>();
+    arrival.byRank().forEach((rank, notice) -> factsByRank.put(rank, Facts.parse(notice)));
+    return factsByRank;
+  }
+
+  private String absence(String ranks) {
+    return "%s did not say within %s with which settings it runs; see its log"
+        .formatted(ranks, Deadline.seconds(timeout));
+  }
+
+  /** Rank 0 may serve the noticeboard: it must not go before the others have read. */
+  private void awaitReaders() {
+    var arrival = new Arrival(answers, size);
+    answers.post(Arrival.key(rank), "read");
+    arrival.await(GRACE);
+  }
+
+  private String awaitVerdict() {
+    var deadline = Deadline.in(timeout.plus(GRACE));
+    var verdict = answers.read(VERDICT);
+    while (verdict.isEmpty() && !deadline.hasPassed()) {
+      deadline.pause();
+      verdict = answers.read(VERDICT);
+    }
+    answers.post(Arrival.key(rank), "read");
+    return verdict.orElseGet(() -> absence("rank 0"));
+  }
+}

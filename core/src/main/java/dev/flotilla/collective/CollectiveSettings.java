@@ -1,0 +1,45 @@
+package dev.flotilla.collective;
+
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+import java.time.Duration;
+
+/**
+ * How long ranks wait for each other.
+ *
+ * @param timeout how long an operation may go without progress before its group has failed
+ * @param joinTimeout how long a rank waits at the meeting point for the others
+ * @param threads native threads that carry out operations, and so how many run at once
+ */
+public record CollectiveSettings(
+    @Setting(doc = "longest wait for a peer inside a collective", def = "60s") Duration timeout,
+    @Setting(doc = "longest wait for all ranks at the start", def = "60s") Duration joinTimeout,
+    @Setting(doc = "operations of one rank that may run at once", def = "2") int threads) {
+
+  /** Checks all values. */
+  public CollectiveSettings {
+    Check.that(isLongEnough(timeout), "timeout", "must be at least 1 ms", timeout)
+        .and(isLongEnough(joinTimeout), "join_timeout", "must be at least 1 ms", joinTimeout)
+        .and(threads >= 1 && threads <= 64, "threads", "must be in [1, 64]", threads)
+        .orThrow();
+  }
+
+  /** Returns one minute for everything and two threads. */
+  public static CollectiveSettings defaults() {
+    return new CollectiveSettings(Duration.ofMinutes(1), Duration.ofMinutes(1), 2);
+  }
+
+  /** Returns these settings with another timeout per operation. */
+  public CollectiveSettings withTimeout(Duration other) {
+    return new CollectiveSettings(other, joinTimeout, threads);
+  }
+
+  /** Returns these settings with another wait at the meeting point. */
+  public CollectiveSettings withJoinTimeout(Duration other) {
+    return new CollectiveSettings(timeout, other, threads);
+  }
+
+  private static boolean isLongEnough(Duration duration) {
+    return duration.toMillis() >= 1;
+  }
+}

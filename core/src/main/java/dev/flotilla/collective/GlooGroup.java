@@ -1,0 +1,159 @@
+package dev.flotilla.collective;
+
+import dev.flotilla.memory.TensorScope;
+import java.net.InetAddress;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import org.bytedeco.javacpp.chrono.Milliseconds;
+import org.bytedeco.pytorch.GlooDeviceVector;
+import org.bytedeco.pytorch.ProcessGroupGloo;
+import org.bytedeco.pytorch.Store;
+import org.bytedeco.pytorch.Work;
+import org.jspecify.annotations.Nullable;
+
+/** A native process group with its operations in flight. */
+final class GlooGroup implements AutoCloseable {
+
+  private final ProcessGroupGloo group;
+  private final Roster roster;
+  private final Set<InFlight> inFlight = new LinkedHashSet<>();
+  private @Nullable CollectiveException failure;
+  private boolean isClosed;
+
+  private GlooGroup(ProcessGroupGloo group, Roster roster) {
+    this.group = group;
+    this.roster = roster;
+  }
+
+  /** Connects all ranks of a roster with each other; all of them must be there. */
+  static GlooGroup connect(
+      NativeStore store,
+      String prefix,
+      Roster roster,
+      int rank,
+      InetAddress address,
+      CollectiveSettings settings) {
+    try (var _ = TensorScope.open();
+        var _ = NativeOutput.held()) {
+      var options = ProcessGroupGloo.Options.create(millis(settings));
+      var device = ProcessGroupGloo.createDeviceForHostname(address.getHostAddress());
+      options.devices(new GlooDeviceVector(device)).threads(settings.threads());
+      Store part = store.part(prefix);
+      var group = new ProcessGroupGloo(part, rank, roster.size(), options);
+      return new GlooGroup(TensorScope.keep(group), roster);
+    } catch (RendezvousException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      throw new RendezvousException(
+          ("%s met the other ranks at %s, but could not connect to all of them from %s (%s); check"
+                  + " that no firewall is in between, and GLOO_SOCKET_IFNAME")
+              .formatted(
+                  roster.self(), store.place(), address.getHostAddress(), NativeText.firstLine(e)),
+          e);
+    }
+  }
+
+  private static Milliseconds millis(CollectiveSettings settings) {
+    return new Milliseconds(settings.joinTimeout().toMillis());
+  }
+
+  Roster roster() {
+    return roster;
+  }
+
+  /** Starts an operation; native code keeps its tensors alive until the work is freed. */
+  Pending start(Operation operation, Function<ProcessGroupGloo, Work> call) {
+    checkUsable(operation);
+    try (var _ = TensorScope.open()) {
+      var pending = new InFlight(operation, TensorScope.keep(call.apply(group)));
+      inFlight.add(pending);
+      return pending;
+    } catch (RuntimeException e) {
+      throw failed(operation, e);
+    }
+  }
+
+  private void checkUsable(Operation operation) {
+    if (isClosed) {
+      throw new IllegalStateException(operation + " on a group that was closed");
+    }
+    if (failure != null) {
+      throw new CollectiveException(
+          "%s was not started, because the group has failed before: %s"
+              .formatted(operation, failure.getMessage()),
+          failure);
+    }
+  }
+
+  private CollectiveException failed(Operation operation, RuntimeException cause) {
+    var exception = operation.failed(roster, cause);
+    if (failure == null) {
+      failure = exception;
+    }
+    return exception;
+  }
+
+  boolean hasFailed() {
+    return failure != null;
+  }
+
+  /**
+   * Ends the group; native code first lets started operations finish or time out.
+   *
+   * @throws IllegalStateException if there are any and nothing has failed
+   */
+  @Override
+  public void close() {
+    if (isClosed) {
+      return;
+    }
+    isClosed = true;
+    var forgotten = List.copyOf(inFlight);
+    TensorScope.free(group);
+    forgotten.forEach(InFlight::free);
+    if (!forgotten.isEmpty() && failure == null) {
+      throw new IllegalStateException(
+          "%s was closed with operations that were started and never awaited: %s"
+              .formatted(roster.self(), forgotten));
+    }
+  }
+
+  private final class InFlight implements Pending {
+
+    private final Operation operation;
+    private final Work work;
+
+    InFlight(Operation operation, Work work) {
+      this.operation = operation;
+      this.work = work;
+    }
+
+    @Override
+    public void await() {
+      if (!inFlight.contains(this)) {
+        return;
+      }
+      try {
+        // Every step inside has the operation's timeout; a slow link that moves is not a failure.
+        work._wait();
+      } catch (RuntimeException e) {
+        throw failed(operation, e);
+      } finally {
+        free();
+      }
+    }
+
+    private void free() {
+      if (inFlight.remove(this)) {
+        TensorScope.free(work);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return operation.toString();
+    }
+  }
+}

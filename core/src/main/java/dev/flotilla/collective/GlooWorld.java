@@ -1,0 +1,109 @@
+package dev.flotilla.collective;
+
+import dev.flotilla.world.Rendezvous;
+import dev.flotilla.world.World;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.Map;
+
+/** Brings all ranks of a job together, and takes this one out again. */
+final class GlooWorld {
+
+  private static final Duration FAREWELL = Duration.ofSeconds(2);
+  private static final String NAME = "world";
+
+  private final World world;
+  private final NativeStore store;
+  private final InetAddress address;
+  private final CollectiveSettings settings;
+
+  private GlooWorld(
+      World world, NativeStore store, InetAddress address, CollectiveSettings settings) {
+    this.world = world;
+    this.store = store;
+    this.address = address;
+    this.settings = settings;
+  }
+
+  static Collective join(World world, CollectiveSettings settings, Map<String, String> environment) {
+    return switch (world.rendezvous()) {
+      case Rendezvous.None _ -> throw new IllegalArgumentException("several ranks need a meeting point");
+      case Rendezvous.SharedFile shared ->
+          new GlooWorld(world, NativeStore.inFile(shared.file()), InetAddress.getLoopbackAddress(), settings)
+              .join();
+      case Rendezvous.Tcp tcp -> overTcp(world, tcp, settings, environment).join();
+    };
+  }
+
+  private static GlooWorld overTcp(
+      World world, Rendezvous.Tcp tcp, CollectiveSettings settings, Map<String, String> environment) {
+    var master = MasterAddress.resolve(tcp);
+    var network = environment.getOrDefault("GLOO_SOCKET_IFNAME", "").split(",", 2)[0].strip();
+    var address = network.isEmpty() ? LocalAddress.towards(master) : LocalAddress.ofInterface(network);
+    var store =
+        world.isLeader() && !tcp.hostedElsewhere()
+            ? NativeStore.serve(master, world.isOneHost(), settings.joinTimeout())
+            : NativeStore.connect(master, world.rank(), settings.joinTimeout());
+    return new GlooWorld(world, store, address, settings);
+  }
+
+  private Collective join() {
+    try {
+      var self = PeerInfo.here(world.rank(), address);
+      claimRank(self);
+      var membership = new Membership(store, address, settings);
+      var roster = membership.meet(NAME, self, world.rank(), world.size());
+      var ledger = new TrafficLedger(null);
+      var member = new GlooMember(membership, NAME, roster, world.rank(), ledger);
+      return new GlooCollective(member, settings.timeout(), new Leaving(member));
+    } catch (RuntimeException e) {
+      store.close();
+      throw e;
+    }
+  }
+
+  private void claimRank(PeerInfo self) {
+    if (store.board(NAME + "/").claim("claim/" + world.rank()) > 1) {
+      throw new RendezvousException(
+          ("%s is not the first rank %d at %s: either two processes have this rank, or the meeting"
+                  + " point is left over from an earlier run; every run needs a fresh one")
+              .formatted(self, world.rank(), store.place()));
+    }
+  }
+
+  /** Leaves once; the rank that serves the store is the last to go, if the others still can. */
+  private final class Leaving implements Runnable {
+
+    private final GlooMember member;
+    private boolean hasLeft;
+
+    Leaving(GlooMember member) {
+      this.member = member;
+    }
+
+    @Override
+    public void run() {
+      if (hasLeft) {
+        return;
+      }
+      hasLeft = true;
+      var closing = new Closing();
+      closing.close(member::close);
+      sayFarewell();
+      store.close();
+      closing.rethrow();
+    }
+
+    private void sayFarewell() {
+      try {
+        var board = store.board(NAME + "/farewell/");
+        board.post(Arrival.key(world.rank()), "bye");
+        if (store.isServed() && !member.group().hasFailed()) {
+          new Arrival(board, world.size()).await(FAREWELL);
+        }
+      } catch (RendezvousException e) {
+        // The store went first: nobody is left to wait for.
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package dev.flotilla.collective;
+
+import java.util.Objects;
+import java.util.regex.Pattern;
+
+/** Makes what native code says about a failure fit for people. */
+final class NativeText {
+
+  private static final Pattern SOURCE_LINE = Pattern.compile("^\\[[^\\]]*\\.(cc|cpp|h):\\d+\\] *");
+
+  private NativeText() {}
+
+  /** Returns the first line without the place in native sources that some messages start with. */
+  static String firstLine(Throwable failure) {
+    var message = Objects.requireNonNullElse(failure.getMessage(), failure.getClass().getName());
+    return SOURCE_LINE.matcher(message).replaceFirst("").lines().findFirst().orElse("").strip();
+  }
+}

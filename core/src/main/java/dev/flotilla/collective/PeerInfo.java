@@ -1,0 +1,71 @@
+package dev.flotilla.collective;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * What the ranks know about one of them.
+ *
+ * @param rank number of the rank
+ * @param host name of its host
+ * @param pid number of its process
+ * @param address address of its collectives
+ * @param processSpace which numbering of processes the pid belongs to; containers have their own
+ */
+record PeerInfo(int rank, String host, long pid, String address, String processSpace) {
+
+  /** Returns this process as the given rank. */
+  static PeerInfo here(int rank, InetAddress address) {
+    return new PeerInfo(
+        rank, hostName(), ProcessHandle.current().pid(), address.getHostAddress(), ownProcessSpace());
+  }
+
+  static PeerInfo parse(String text) {
+    var fields = text.split("\t", -1);
+    return new PeerInfo(
+        Integer.parseInt(fields[0]), fields[1], Long.parseLong(fields[2]), fields[3], fields[4]);
+  }
+
+  String format() {
+    return String.join(
+        "\t", Integer.toString(rank), host, Long.toString(pid), address, processSpace);
+  }
+
+  /** Returns "rank 1 on hostB (pid 4711)". */
+  @Override
+  public String toString() {
+    return "rank %d on %s (pid %d)".formatted(rank, host, pid);
+  }
+
+  /** Tells whether the pid of another rank means something in this process. */
+  boolean sharesProcessesWith(PeerInfo other) {
+    return host.equals(other.host) && processSpace.equals(other.processSpace);
+  }
+
+  static String hostName() {
+    try {
+      return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+    } catch (IOException e) {
+      return hostNameByResolver();
+    }
+  }
+
+  private static String hostNameByResolver() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "unknown host";
+    }
+  }
+
+  private static String ownProcessSpace() {
+    try {
+      return Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString();
+    } catch (IOException | UnsupportedOperationException e) {
+      return "process " + ProcessHandle.current().pid();
+    }
+  }
+}

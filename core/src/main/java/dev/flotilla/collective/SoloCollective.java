@@ -1,0 +1,79 @@
+package dev.flotilla.collective;
+
+import java.time.Duration;
+import org.bytedeco.pytorch.Tensor;
+
+/** The collectives of a rank that is alone: they change nothing and cost nothing. */
+public final class SoloCollective implements Collective {
+
+  private static final TrafficCount NOTHING = new TrafficCount(0, 0);
+
+  private final Noticeboard board = new LocalBoard();
+
+  @Override
+  public int rank() {
+    return 0;
+  }
+
+  @Override
+  public int size() {
+    return 1;
+  }
+
+  @Override
+  public Pending allReduce(Tensor tensor, Reduction reduction, Traffic traffic) {
+    TensorChecks.dense(tensor);
+    return Pending.DONE;
+  }
+
+  @Override
+  public Pending broadcast(Tensor tensor, int root, Traffic traffic) {
+    TensorChecks.dense(tensor);
+    TensorChecks.root(root, size());
+    return Pending.DONE;
+  }
+
+  @Override
+  public Pending allGather(Tensor whole, Tensor part, Traffic traffic) {
+    TensorChecks.gathers(whole, part, size());
+    return copied(whole, part);
+  }
+
+  @Override
+  public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
+    TensorChecks.exchanges(output, input, size());
+    return copied(output, input);
+  }
+
+  private static Pending copied(Tensor target, Tensor source) {
+    Elements.copy(target, source);
+    return Pending.DONE;
+  }
+
+  @Override
+  public void barrier() {}
+
+  @Override
+  public Collective subgroup(int... ranks) {
+    SubgroupChecks.check(ranks, size());
+    return new SoloCollective();
+  }
+
+  @Override
+  public Collective withTimeout(Duration timeout) {
+    return this;
+  }
+
+  @Override
+  public Noticeboard noticeboard() {
+    return board;
+  }
+
+  @Override
+  public TrafficCount count(Traffic traffic) {
+    return NOTHING;
+  }
+
+  @Override
+  public void close() {}
+}

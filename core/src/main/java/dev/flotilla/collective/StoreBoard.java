@@ -1,0 +1,65 @@
+package dev.flotilla.collective;
+
+import dev.flotilla.memory.TensorScope;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.bytedeco.pytorch.Store;
+import org.bytedeco.pytorch.StringVector;
+
+/** A noticeboard in the store where the ranks met. */
+final class StoreBoard implements Noticeboard {
+
+  private final Store store;
+  private final String place;
+  private final String prefix;
+  private final Sections sections = new Sections();
+
+  StoreBoard(Store store, String place, String prefix) {
+    this.store = store;
+    this.place = place;
+    this.prefix = prefix;
+  }
+
+  @Override
+  public void post(String key, String text) {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException("a notice must not be empty, but " + key + " was");
+    }
+    guarded(
+        () -> {
+          store.set(prefix + key, text);
+          return text;
+        });
+  }
+
+  @Override
+  public Optional<String> read(String key) {
+    return guarded(
+        () -> isThere(key) ? Optional.of(store.get_to_str(prefix + key)) : Optional.empty());
+  }
+
+  @Override
+  public Noticeboard section(String name) {
+    return new StoreBoard(store, place, prefix + sections.next(name));
+  }
+
+  /** Returns how often this key was claimed, this time included. */
+  long claim(String key) {
+    return guarded(() -> store.add(prefix + key, 1));
+  }
+
+  private boolean isThere(String key) {
+    return store.check(new StringVector(prefix + key));
+  }
+
+  private <T> T guarded(Supplier<T> access) {
+    try (var _ = TensorScope.open()) {
+      return access.get();
+    } catch (RuntimeException e) {
+      throw new RendezvousException(
+          "the meeting point at %s is lost (%s); the process that serves it has probably ended"
+              .formatted(place, NativeText.firstLine(e)),
+          e);
+    }
+  }
+}
