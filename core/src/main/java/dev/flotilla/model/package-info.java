@@ -1,0 +1,5 @@
+/** Placeholder. */
+@NullMarked
+package dev.flotilla.model;
+
+import org.jspecify.annotations.NullMarked;

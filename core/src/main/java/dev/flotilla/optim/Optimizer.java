@@ -1,0 +1,4 @@
+package dev.flotilla.optim;
+
+/** Moves parameters along their gradients; placeholder. */
+public interface Optimizer {}

@@ -1,0 +1,4 @@
+package dev.flotilla.optim;
+
+/** The learning rate over updates; placeholder. */
+public interface Schedule {}

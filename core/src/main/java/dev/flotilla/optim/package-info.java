@@ -1,0 +1,5 @@
+/** Placeholder. */
+@NullMarked
+package dev.flotilla.optim;
+
+import org.jspecify.annotations.NullMarked;

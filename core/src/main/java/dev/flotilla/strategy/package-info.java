@@ -1,0 +1,5 @@
+/** Placeholder. */
+@NullMarked
+package dev.flotilla.strategy;
+
+import org.jspecify.annotations.NullMarked;
