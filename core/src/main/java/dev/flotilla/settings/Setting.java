@@ -24,4 +24,13 @@ public @interface Setting {
    * The default in YAML notation, for example {@code 0.9}, {@code [0.9, 0.999]} or {@code null}.
    */
   String def() default REQUIRED;
+
+  /**
+   * The key of the same record that must not be stated together with this one. A later layer that
+   * states one takes the other away; without a default, one of the two must be stated.
+   */
+  String insteadOf() default "";
+
+  /** Whether ranks may differ in this key; keys that hold a path always may. */
+  boolean local() default false;
 }

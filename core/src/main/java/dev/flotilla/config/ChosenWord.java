@@ -1,0 +1,44 @@
+package dev.flotilla.config;
+
+import dev.flotilla.settings.TextForm;
+import dev.flotilla.settings.TextValue;
+import java.lang.reflect.InvocationTargetException;
+import java.util.List;
+import java.util.Map;
+
+/** A value of a type that reads itself from one word or number. */
+record ChosenWord(Class<?> type) implements ScalarType {
+
+  @Override
+  public Object read(Node node) {
+    String text = ScalarType.text(node, "one word");
+    try {
+      var parse = type.getMethod("parse", String.class);
+      parse.trySetAccessible();
+      return parse.invoke(null, text);
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw new IllegalStateException(type + " cannot read " + Text.quoted(text), e);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(type + " needs a public static parse(String)", e);
+    }
+  }
+
+  @Override
+  public Object write(Object value) {
+    return ((TextValue) value).text();
+  }
+
+  @Override
+  public Map<String, Object> schema() {
+    TextForm form = type.getAnnotation(TextForm.class);
+    if (form == null) {
+      return Map.of("type", "string");
+    }
+    Map<String, Object> words = Map.of("enum", List.of(form.words()));
+    Map<String, Object> number = JsonText.object("type", "integer", "minimum", 1);
+    return form.orNumber() ? Map.of("anyOf", List.of(words, number)) : words;
+  }
+}

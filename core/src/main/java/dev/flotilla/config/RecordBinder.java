@@ -1,0 +1,156 @@
+package dev.flotilla.config;
+
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.NearestName;
+import dev.flotilla.settings.Problem;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Makes one settings record of a mapping. */
+final class RecordBinder {
+
+  private final SettingsBinder values;
+  private final Problems problems;
+  private final Map<Class<?>, Object> given;
+
+  /**
+   * Creates a binder.
+   *
+   * @param given values by type for components that are no settings
+   */
+  RecordBinder(SettingsBinder values, Problems problems, Map<Class<?>, Object> given) {
+    this.values = values;
+    this.problems = problems;
+    this.given = given;
+  }
+
+  /** Binds a mapping; an empty value stands for a mapping without keys. */
+  Object bind(String path, Node node, Class<? extends Record> type) {
+    var shape = SettingsShape.of(type);
+    if (node.isNull()) {
+      return bind(path, Node.Mapping.empty(node.place()), shape);
+    }
+    if (node instanceof Node.Mapping mapping) {
+      refuseUnknownKeys(path, mapping, shape);
+      return bind(path, mapping, shape);
+    }
+    String allowed = String.join(", ", shape.keyNames());
+    String message = "must be a mapping, but was " + node.shown();
+    problems.add(node.place(), path, message, "allowed keys: " + allowed);
+    return SettingsBinder.UNBOUND;
+  }
+
+  private void refuseUnknownKeys(String path, Node.Mapping node, SettingsShape shape) {
+    List<String> known = shape.keyNames();
+    node.entries()
+        .forEach(
+            (key, value) -> {
+              if (!known.contains(key)) {
+                String message = "unknown key" + NearestName.hint(key, known);
+                String allowed = "allowed: " + String.join(", ", known);
+                problems.add(value.place(), Text.dotted(path, key), message, allowed);
+              }
+            });
+  }
+
+  /** Binds the known keys of a mapping and leaves the others alone. */
+  Object bind(String path, Node.Mapping node, SettingsShape shape) {
+    shape.refuseBothAlternatives(path, node, problems);
+    List<@Nullable Object> arguments = new ArrayList<>();
+    Set<String> unbound = new HashSet<>();
+    for (SettingsShape.Part part : shape.parts()) {
+      Object value = argument(path, node, part);
+      if (value == SettingsBinder.UNBOUND) {
+        part.key().ifPresent(key -> unbound.add(key.name()));
+        value = standIn(part);
+      }
+      arguments.add(value);
+    }
+    return create(path, node, shape, arguments, unbound);
+  }
+
+  private @Nullable Object argument(String path, Node.Mapping node, SettingsShape.Part part) {
+    if (part.key().isEmpty()) {
+      return given.get(part.component().getType());
+    }
+    SettingsKey key = part.key().get();
+    String dotted = Text.dotted(path, key.name());
+    Node value = node.entries().get(key.name());
+    if (value == null || value.isNull() && key.isNullable()) {
+      return absent(path, node, key);
+    }
+    return values.value(dotted, value, key.type());
+  }
+
+  private @Nullable Object absent(String path, Node.Mapping node, SettingsKey key) {
+    String other = key.setting().insteadOf();
+    if (key.hasDefault()) {
+      return byDefault(Text.dotted(path, key.name()), key);
+    }
+    if (node.states(other)) {
+      return null;
+    }
+    if (key.hasAlternative()) {
+      refuseNeither(path, node, List.of(key.name(), other));
+    } else {
+      problems.add(node.place(), Text.dotted(path, key.name()), "is missing", key.setting().doc());
+    }
+    return SettingsBinder.UNBOUND;
+  }
+
+  /** Reports a pair of keys in the same words for either of them, so that it is reported once. */
+  private void refuseNeither(String path, Node.Mapping node, List<String> pair) {
+    String first = Collections.min(pair);
+    String message = "is missing; state it, or '" + Collections.max(pair) + "' instead";
+    problems.add(node.place(), Text.dotted(path, first), message);
+  }
+
+  private @Nullable Object byDefault(String dotted, SettingsKey key) {
+    Node value = key.defaultValue();
+    return value.isNull() ? null : values.value(dotted, value, key.type());
+  }
+
+  /** Returns a value that lets the constructor check the other components. */
+  private @Nullable Object standIn(SettingsShape.Part part) {
+    SettingsKey key = part.key().orElseThrow();
+    if (key.hasDefault()) {
+      Object value = byDefault(key.name(), key);
+      return value == SettingsBinder.UNBOUND ? null : value;
+    }
+    return ScalarType.zero(part.component().getType());
+  }
+
+  private Object create(
+      String path,
+      Node.Mapping node,
+      SettingsShape shape,
+      List<@Nullable Object> arguments,
+      Set<String> unbound) {
+    try {
+      Record made = shape.create(arguments.toArray());
+      return unbound.isEmpty() ? made : SettingsBinder.UNBOUND;
+    } catch (ConfigException e) {
+      e.problems().forEach(problem -> refuse(path, node, problem, unbound));
+    } catch (RuntimeException e) {
+      // With stand-ins for what could not be bound, a failure says nothing about the recipe.
+      if (unbound.isEmpty()) {
+        problems.add(node.place(), path, String.valueOf(e.getMessage()));
+      }
+    }
+    return SettingsBinder.UNBOUND;
+  }
+
+  private void refuse(String path, Node.Mapping node, Problem problem, Set<String> unbound) {
+    String key = problem.key().replaceFirst("[.\\[].*", "");
+    boolean isAboutStandIns = unbound.contains(key) || key.isEmpty() && !unbound.isEmpty();
+    if (!isAboutStandIns) {
+      String dotted = Text.dotted(path, problem.key());
+      problems.add(node.placeOf(key), dotted, problem.message(), problem.fix());
+    }
+  }
+}

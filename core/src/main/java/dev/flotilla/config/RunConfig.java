@@ -1,0 +1,216 @@
+package dev.flotilla.config;
+
+import dev.flotilla.data.DataSource;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.model.Model;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Schedule;
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.Setting;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.world.World;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything a recipe says about a run, resolved and checked.
+ *
+ * @param model what is trained
+ * @param data what it is trained and tested on
+ * @param batch samples per rank and micro-step; null when {@code globalBatch} is stated
+ * @param globalBatch samples over all ranks; null when {@code batch} is stated
+ * @param epochs passes over the training data; null when {@code maxSteps} is stated
+ * @param maxSteps updates after which the run ends; null when {@code epochs} is stated
+ * @param precision number type of parameters and gradients
+ * @param seed of initial values, sample order and dropout
+ * @param device where tensors live
+ * @param threads threads per rank; null for cores divided by the ranks on the host
+ * @param optimizer how gradients move parameters
+ * @param schedule the learning rate over updates
+ * @param clip limit of the gradient's norm; null for none
+ * @param eval when the test data is scored
+ * @param logEvery updates between two log events
+ * @param timeout longest wait in a collective
+ * @param freeze names of parameters that stay as they are; {@code *} stands for any characters
+ * @param noDecay names of parameters without weight decay; null for biases and norms
+ * @param strategy techniques, by name
+ * @param origin where the values were written
+ */
+public record RunConfig(
+    @Setting(doc = "The model to train.") Model model,
+    @Setting(doc = "The data to train and test on.") DataSource data,
+    @Setting(doc = "Samples per rank and step.", insteadOf = "global_batch")
+        @Nullable Integer batch,
+    @Setting(doc = "Samples per step over all ranks, divided among them.", insteadOf = "batch")
+        @Nullable Integer globalBatch,
+    @Setting(
+            doc = "Passes over the training data; 1 if max_steps is not stated either.",
+            def = "null",
+            insteadOf = "max_steps")
+        @Nullable Integer epochs,
+    @Setting(doc = "Updates after which the run ends.", def = "null", insteadOf = "epochs")
+        @Nullable Long maxSteps,
+    @Setting(doc = "Number type of parameters and gradients.", def = "float32") Precision precision,
+    @Setting(doc = "Seed of initial values, sample order and dropout.", def = "42") long seed,
+    @Setting(doc = "Where tensors live: cpu, or auto for the best supported.", def = "auto")
+        Device device,
+    @Setting(
+            doc = "Threads per rank; by default the cores divided by the ranks on the host.",
+            def = "null",
+            local = true)
+        @Nullable Integer threads,
+    @Setting(doc = "How gradients move parameters.") Optimizer optimizer,
+    @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
+    @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable Clip clip,
+    @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
+    @Setting(doc = "Updates between two log events.", def = "10") int logEvery,
+    @Setting(doc = "Longest wait in a collective, in seconds or with a unit.", def = "60s")
+        Duration timeout,
+    @Setting(doc = "Names of parameters that are not trained; * stands for anything.", def = "[]")
+        List<String> freeze,
+    @Setting(
+            doc = "Names of parameters without weight decay; by default biases and norms.",
+            def = "null")
+        @Nullable List<String> noDecay,
+    @Setting(doc = "Techniques by name, each with its settings.", def = "{}")
+        List<Strategy> strategy,
+    Origin origin) {
+
+  /** Checks the values that stand for themselves, and fills in the epochs. */
+  public RunConfig {
+    Check.that(isPositive(batch), "batch", "must be at least 1", shown(batch))
+        .and(isPositive(globalBatch), "global_batch", "must be at least 1", shown(globalBatch))
+        .and(isPositive(epochs), "epochs", "must be at least 1", shown(epochs))
+        .and(isPositive(maxSteps), "max_steps", "must be at least 1", shown(maxSteps))
+        .and(seed >= 0, "seed", "must be at least 0", seed)
+        .and(isPositive(threads), "threads", "must be at least 1", shown(threads))
+        .and(logEvery >= 1, "log_every", "must be at least 1", logEvery)
+        .and(timeout.isPositive(), "timeout", "must be greater than 0", TimeText.of(timeout))
+        .and(hasNoBlank(freeze), "freeze", "must not hold an empty name", freeze)
+        .and(hasNoBlank(noDecay), "no_decay", "must not hold an empty name", shown(noDecay))
+        .orThrow();
+    boolean isOneBatch = (batch == null) != (globalBatch == null);
+    boolean isOneEnd = epochs == null || maxSteps == null;
+    Check.that(isOneBatch, "", "must state batch or global_batch", batch + ", " + globalBatch)
+        .and(isOneEnd, "", "must state epochs or max_steps", epochs + ", " + maxSteps)
+        .orThrow();
+    epochs = epochs == null && maxSteps == null ? Integer.valueOf(1) : epochs;
+    freeze = List.copyOf(freeze);
+    noDecay = noDecay == null ? null : List.copyOf(noDecay);
+    strategy = List.copyOf(strategy);
+  }
+
+  private static boolean isPositive(@Nullable Number value) {
+    return value == null || value.longValue() >= 1;
+  }
+
+  private static boolean hasNoBlank(@Nullable List<String> names) {
+    return names == null || names.stream().noneMatch(String::isBlank);
+  }
+
+  private static String shown(@Nullable Object value) {
+    return String.valueOf(value);
+  }
+
+  /**
+   * Reads a recipe file with {@code --set} options on top.
+   *
+   * @throws ConfigException with everything that is wrong
+   */
+  public static RunConfig read(Path recipe, List<String> sets) {
+    var changes = sets.stream().map(Change::set).toList();
+    return read(Recipe.read(recipe).overlay(changes), Catalogue.installed());
+  }
+
+  /**
+   * Reads a recipe.
+   *
+   * @throws ConfigException with everything that is wrong
+   */
+  public static RunConfig read(Recipe recipe, Catalogue catalogue) {
+    return SettingsBinder.bind(recipe, RunConfig.class, catalogue);
+  }
+
+  /**
+   * Reads a program's arguments: {@code RECIPE [--set key=value]… [--max-steps N] [--out DIR]}, and
+   * after {@code --} what is the program's own.
+   *
+   * @throws ConfigException with everything that is wrong
+   */
+  public static RunArguments fromArgs(String... args) {
+    return ArgumentReader.read(List.of(args), Catalogue.installed());
+  }
+
+  /**
+   * Checks that the data can be read.
+   *
+   * @throws ConfigException with the place of the key that names what is missing
+   */
+  public void checkData() {
+    try {
+      data.check();
+    } catch (ConfigException e) {
+      var problems = new Problems();
+      for (var problem : e.problems()) {
+        String key = Text.dotted("data", problem.key().replaceFirst("^data(\\.|$)", ""));
+        problems.add(origin.placeOf(key), key, problem.message(), problem.fix());
+      }
+      problems.orThrow();
+    }
+  }
+
+  /**
+   * Returns the number of samples that a rank takes in a full step. Of a global batch of G samples,
+   * rank r of N takes [r·G/N, (r+1)·G/N), so that shares differ by one at most.
+   *
+   * @throws ConfigException if the global batch has fewer samples than there are ranks
+   */
+  public int batchOn(World world) {
+    if (globalBatch == null) {
+      return Objects.requireNonNull(batch);
+    }
+    refuseFewerSamplesThanRanks(globalBatch, world.size());
+    return share(world.rank() + 1, world) - share(world.rank(), world);
+  }
+
+  private void refuseFewerSamplesThanRanks(int samples, int ranks) {
+    if (samples < ranks) {
+      var problems = new Problems();
+      String message =
+          "must be at least %d, the number of ranks, but was %d".formatted(ranks, samples);
+      problems.add(origin.placeOf("global_batch"), "global_batch", message);
+      problems.orThrow();
+    }
+  }
+
+  private int share(int ranks, World world) {
+    return Math.toIntExact((long) Objects.requireNonNull(globalBatch) * ranks / world.size());
+  }
+
+  /** Returns the number of threads that a rank uses on a host with so many cores. */
+  public int threadsOn(World world, int cores) {
+    return threads != null ? threads : Math.max(1, cores / world.localSize());
+  }
+
+  /**
+   * Returns what all ranks must agree on: dotted keys with canonical text, without paths and other
+   * values that may differ from host to host.
+   */
+  public SortedMap<String, String> facts() {
+    return new SettingsWriter(origin.catalogue()).facts(this);
+  }
+
+  /**
+   * Returns all settings as maps, lists, numbers and texts; {@link Recipe#of} reads them again into
+   * an equal configuration.
+   */
+  public Map<String, Object> resolved() {
+    return new SettingsWriter(origin.catalogue()).resolved(this);
+  }
+}

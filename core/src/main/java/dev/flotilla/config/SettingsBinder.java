@@ -1,0 +1,88 @@
+package dev.flotilla.config;
+
+import dev.flotilla.settings.ConfigException;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes settings records of a recipe.
+ *
+ * <p>It never stops at the first problem: a value that cannot be bound is reported and stands aside
+ * while the rest is read.
+ */
+public final class SettingsBinder {
+
+  /** Stands for a value whose problem has been reported. */
+  static final Object UNBOUND = new Object();
+
+  private final Catalogue catalogue;
+  private final Problems problems;
+  private final RecordBinder records;
+  private final NamedBinder named;
+
+  private SettingsBinder(Catalogue catalogue, Problems problems, Map<Class<?>, Object> given) {
+    this.catalogue = catalogue;
+    this.problems = problems;
+    this.records = new RecordBinder(this, problems, given);
+    this.named = new NamedBinder(records, catalogue, problems);
+  }
+
+  /**
+   * Binds a recipe to a settings record.
+   *
+   * @throws ConfigException with all problems of the recipe, in the order of reading
+   */
+  public static <T extends Record> T bind(Recipe recipe, Class<T> type, Catalogue catalogue) {
+    var problems = new Problems();
+    var overlay = new Overlay(SettingsShape.of(type), catalogue, problems);
+    Node.Mapping root = recipe.merged(overlay, problems);
+    var given = Map.<Class<?>, Object>of(Origin.class, new Origin(root, catalogue));
+    var binder = new SettingsBinder(catalogue, problems, given);
+    Object bound = binder.records.bind("", root, type);
+    problems.orThrow();
+    return type.cast(bound);
+  }
+
+  /** Binds one value; returns {@link #UNBOUND} after reporting why it cannot be. */
+  @Nullable Object value(String path, Node node, Type type) {
+    if (catalogue.hasKind(type)) {
+      return named.one(path, node, (Class<?>) type);
+    }
+    return switch (type) {
+      case ParameterizedType list when list.getRawType() == List.class ->
+          list(path, node, list.getActualTypeArguments()[0]);
+      case Class<?> record when record.isRecord() && !ScalarType.isText(record) ->
+          records.bind(path, node, record.asSubclass(Record.class));
+      case Class<?> scalar -> scalar(path, node, scalar);
+      default -> throw new IllegalStateException(path + ": a setting cannot be a " + type);
+    };
+  }
+
+  private Object list(String path, Node node, Type itemType) {
+    if (catalogue.hasKind(itemType)) {
+      return named.all(path, node, (Class<?>) itemType);
+    }
+    if (!(node instanceof Node.Sequence sequence)) {
+      problems.add(node.place(), path, "must be a list such as [a, b], but was " + node.shown());
+      return UNBOUND;
+    }
+    List<@Nullable Object> items = new ArrayList<>();
+    for (Node item : sequence.items()) {
+      items.add(value("%s[%d]".formatted(path, items.size()), item, itemType));
+    }
+    return items.contains(UNBOUND) ? UNBOUND : List.of(items.toArray());
+  }
+
+  private Object scalar(String path, Node node, Class<?> type) {
+    try {
+      return ScalarType.of(type).read(node);
+    } catch (ConfigException e) {
+      e.problems().forEach(p -> problems.add(node.place(), path, p.message(), p.fix()));
+      return UNBOUND;
+    }
+  }
+}
