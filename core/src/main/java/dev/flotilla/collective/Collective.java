@@ -41,8 +41,8 @@ public interface Collective extends AutoCloseable {
   Collective subgroup(int... ranks);
 
   /**
-   * Returns the same group with another timeout per operation. It is a view: closing it does nothing,
-   * and it ends with the group.
+   * Returns the same group with another timeout per operation. It is a view: closing it does
+   * nothing, and it ends with the group.
    */
   Collective withTimeout(Duration timeout);
 

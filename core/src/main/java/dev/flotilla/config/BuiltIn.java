@@ -1,4 +1,40 @@
 package dev.flotilla.config;
 
+import dev.flotilla.optim.Adam;
+import dev.flotilla.optim.AdamW;
+import dev.flotilla.optim.Constant;
+import dev.flotilla.optim.Cosine;
+import dev.flotilla.optim.Linear;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Polynomial;
+import dev.flotilla.optim.Schedule;
+import dev.flotilla.optim.Sgd;
+import dev.flotilla.optim.StepDecay;
+import dev.flotilla.strategy.Strategy;
+import java.util.Map;
+
 /** Names what the library itself brings: the one line that a new technique adds here. */
-final class BuiltIn implements CatalogueProvider {}
+final class BuiltIn implements CatalogueProvider {
+
+  @Override
+  public Map<String, Class<? extends Optimizer>> optimizers() {
+    return Map.of(
+        "sgd", Sgd.class, "momentum", Momentum.class, "adam", Adam.class, "adamw", AdamW.class);
+  }
+
+  @Override
+  public Map<String, Class<? extends Schedule>> schedules() {
+    return Map.of(
+        "constant", Constant.class,
+        "step", StepDecay.class,
+        "cosine", Cosine.class,
+        "polynomial", Polynomial.class,
+        "linear", Linear.class);
+  }
+
+  @Override
+  public Map<String, Class<? extends Strategy>> techniques() {
+    return Map.of();
+  }
+}

@@ -9,6 +9,7 @@ import dev.flotilla.settings.Check;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -67,7 +68,7 @@ public record RunConfig(
         @Nullable Integer threads,
     @Setting(doc = "How gradients move parameters.") Optimizer optimizer,
     @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
-    @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable Clip clip,
+    @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable ClipByNorm clip,
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
     @Setting(doc = "Updates between two log events.", def = "10") int logEvery,
     @Setting(doc = "Longest wait in a collective, in seconds or with a unit.", def = "60s")

@@ -12,8 +12,8 @@ import org.bytedeco.pytorch.Tensor;
 /**
  * Averages BatchNorm's running statistics over ranks, each weighted by the samples it has seen.
  *
- * <p>s ← Σᵣ nᵣ sᵣ / Σᵣ nᵣ. Evaluation and saving use the average in place of the rank's own values and
- * put those back, so that neither changes the training.
+ * <p>s ← Σᵣ nᵣ sᵣ / Σᵣ nᵣ. Evaluation and saving use the average in place of the rank's own values
+ * and put those back, so that neither changes the training.
  */
 public final class RunningStatistics {
 

@@ -41,7 +41,7 @@ public sealed interface Initializer {
    * Returns PyTorch's default for weights and biases of layers with this many inputs per output.
    */
   static Initializer forFanIn(long inputs) {
-    return new Uniform(1 / Math.sqrt(inputs));
+    return new Uniform(1 / Math.sqrt((double) inputs));
   }
 
   /** Returns the generator for a parameter. */

@@ -16,11 +16,7 @@ public sealed interface TrainingEvent {
    * @param configuration the resolved configuration
    */
   record Started(
-      int ranks,
-      long parameters,
-      long totalUpdates,
-      int epochs,
-      Map<String, Object> configuration)
+      int ranks, long parameters, long totalUpdates, int epochs, Map<String, Object> configuration)
       implements TrainingEvent {}
 
   /**

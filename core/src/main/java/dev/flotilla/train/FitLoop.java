@@ -54,12 +54,7 @@ final class FitLoop {
     }
     training.stop();
     return new FitResult(
-        trainer,
-        trainer.updates() - firstUpdate,
-        samples,
-        loss,
-        training.seconds(),
-        evaluation);
+        trainer, trainer.updates() - firstUpdate, samples, loss, training.seconds(), evaluation);
   }
 
   private void runEpoch(int epoch) {

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param logEvery updates between logged updates
  * @param testData what to evaluate on, or null for no evaluation
- * @param evaluateEvery updates between evaluations; 0 for the end of each epoch, -1 for the end only
+ * @param evaluateEvery updates between evaluations; 0 for the end of each epoch, -1 for the end
+ *     only
  * @param evaluationBatch samples evaluated at once
  * @param maxUpdates updates after which the fit ends, or 0 for no limit
  */

@@ -17,6 +17,7 @@ import dev.flotilla.engine.StepContext;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
+import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.world.World;
@@ -56,6 +57,7 @@ public final class Trainer implements AutoCloseable {
     this.settings = settings;
     try {
       plan.warnings().forEach(issue -> note(issue.toString()));
+      NativeLibraries.load();
       torch.set_num_threads(settings.threads);
       collective = resources.own(Collectives.join(settings.world, settings.collectiveSettings));
       model =
@@ -84,7 +86,9 @@ public final class Trainer implements AutoCloseable {
     var facts = new TreeMap<>(settings.facts);
     facts.put("parameters.layout", model.arena().layout().hash());
     facts.put("optimizer.settings", settings.requiredOptimizer().toString());
-    facts.put("techniques", settings.strategies.stream().map(Object::toString).sorted().toList().toString());
+    facts.put(
+        "techniques",
+        settings.strategies.stream().map(Object::toString).sorted().toList().toString());
     Agreement.check(collective, facts, settings.collectiveSettings.timeout());
   }
 

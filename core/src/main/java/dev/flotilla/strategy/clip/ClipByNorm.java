@@ -35,9 +35,7 @@ public record ClipByNorm(@Setting(doc = "largest norm of the whole gradient, > 0
   public List<Claim> claims() {
     return List.of(
         new Claim.Refine(
-            GradientStage.CLIP,
-            "clip to norm " + norm,
-            _ -> (gradients, _) -> clip(gradients)));
+            GradientStage.CLIP, "clip to norm " + norm, _ -> (gradients, _) -> clip(gradients)));
   }
 
   private boolean clip(Gradients gradients) {

@@ -14,8 +14,8 @@ import java.util.List;
  *
  * @param classes number of classes
  */
-public record LeNet5(
-    @Setting(doc = "number of classes, at least 2", def = "10") int classes) implements Model {
+public record LeNet5(@Setting(doc = "number of classes, at least 2", def = "10") int classes)
+    implements Model {
 
   /** Checks the settings. */
   public LeNet5 {

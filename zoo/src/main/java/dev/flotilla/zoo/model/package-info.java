@@ -1,6 +1,4 @@
-/**
- * Models people know, as lists of segments with the parameter names of the reference models.
- */
+/** Models people know, as lists of segments with the parameter names of the reference models. */
 @NullMarked
 package dev.flotilla.zoo.model;
 

@@ -1,0 +1,144 @@
+package dev.flotilla.app;
+
+import dev.flotilla.report.EventSink;
+import dev.flotilla.report.TrainingEvent;
+import java.io.PrintStream;
+import java.util.Locale;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells people what happens: a live progress line on a terminal, one plain line every few seconds
+ * elsewhere.
+ */
+final class Console implements EventSink {
+
+  private static final long BETWEEN_LINES = 5_000_000_000L;
+  private static final long BETWEEN_FRAMES = 100_000_000L;
+
+  private final PrintStream out;
+  private final OptionalInt columns;
+  private long totalUpdates;
+  private int epochs;
+  private long startedAt;
+  private long shownAt;
+  private boolean frameIsOpen;
+
+  Console(PrintStream out, OptionalInt columns) {
+    this.out = out;
+    this.columns = columns;
+  }
+
+  @Override
+  public void on(TrainingEvent event) {
+    switch (event) {
+      case TrainingEvent.Started started -> start(started);
+      case TrainingEvent.Updated updated -> update(updated);
+      case TrainingEvent.Evaluated evaluated -> line(evaluation(evaluated));
+      case TrainingEvent.Noted noted -> line("note: " + noted.text());
+      case TrainingEvent.Finished finished -> finish(finished);
+    }
+  }
+
+  private void start(TrainingEvent.Started started) {
+    totalUpdates = started.totalUpdates();
+    epochs = started.epochs();
+    startedAt = System.nanoTime();
+    shownAt = startedAt;
+    line(
+        format(
+            "training %,d parameters on %d rank%s: %,d updates in %d epoch%s",
+            started.parameters(),
+            started.ranks(),
+            started.ranks() == 1 ? "" : "s",
+            totalUpdates,
+            epochs,
+            epochs == 1 ? "" : "s"));
+  }
+
+  private void update(TrainingEvent.Updated event) {
+    long now = System.nanoTime();
+    boolean isLast = event.update() == totalUpdates;
+    if (now - shownAt < (columns.isPresent() ? BETWEEN_FRAMES : BETWEEN_LINES) && !isLast) {
+      return;
+    }
+    shownAt = now;
+    var text = progress(event, now);
+    if (columns.isPresent()) {
+      frame(text);
+    } else {
+      line(text);
+    }
+  }
+
+  private String progress(TrainingEvent.Updated event, long now) {
+    double secondsPerUpdate = (now - startedAt) / 1e9 / event.update();
+    long left = Math.round(secondsPerUpdate * (totalUpdates - event.update()));
+    return format(
+        "epoch %d/%d  update %d/%d  loss %.4f%s%s  lr %.3g  %,.0f samples/s  eta %d:%02d",
+        event.epoch() + 1,
+        epochs,
+        event.update(),
+        totalUpdates,
+        event.loss(),
+        percent("acc1", event.acc1()),
+        percent("acc5", event.acc5()),
+        event.lr(),
+        event.samplesPerSecond(),
+        left / 60,
+        left % 60);
+  }
+
+  private static String evaluation(TrainingEvent.Evaluated event) {
+    return format(
+        "epoch %d  update %d  test loss %.4f%s%s  on %,d samples",
+        event.epoch() + 1,
+        event.update(),
+        event.loss(),
+        percent("acc1", event.acc1()),
+        percent("acc5", event.acc5()),
+        event.samples());
+  }
+
+  private void finish(TrainingEvent.Finished finished) {
+    var summary = finished.summary();
+    var text = new StringBuilder("done");
+    if (summary.get("accuracy") instanceof Double accuracy) {
+      text.append(format(": accuracy %.2f %%", 100 * accuracy));
+    }
+    text.append(format(", %,.0f samples/s", number(summary.get("samples_per_second"))));
+    text.append(format(", peak memory %,.0f MB", number(summary.get("peak_rss_bytes")) / 1e6));
+    text.append(format(", sent %,.1f MB", number(summary.get("bytes_sent")) / 1e6));
+    text.append(format(", %.1f s", number(summary.get("wall_seconds"))));
+    line(text.toString());
+  }
+
+  private static double number(@Nullable Object value) {
+    return value instanceof Number number ? number.doubleValue() : Double.NaN;
+  }
+
+  private static String percent(String name, @Nullable Double share) {
+    return share == null ? "" : format("  %s %.2f", name, 100 * share);
+  }
+
+  private void frame(String text) {
+    int width = Math.max(10, columns.orElseThrow() - 1);
+    var shown = text.length() <= width ? text : text.substring(0, width);
+    out.print("\r" + shown + " ".repeat(width - shown.length()));
+    out.flush();
+    frameIsOpen = true;
+  }
+
+  private void line(String text) {
+    if (frameIsOpen) {
+      out.println();
+      frameIsOpen = false;
+    }
+    out.println(text);
+    out.flush();
+  }
+
+  private static String format(String pattern, @Nullable Object... values) {
+    return String.format(Locale.ROOT, pattern, values);
+  }
+}

@@ -1,0 +1,85 @@
+package dev.flotilla.app;
+
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.world.ExitCoded;
+import dev.flotilla.world.ExitCodes;
+import dev.flotilla.world.WorldException;
+import java.util.Arrays;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The entry point of the command line. */
+@Command(
+    name = "flotilla",
+    description = "Trains neural networks on the JVM where memory or the network is small.",
+    subcommands = {
+      TrainCommand.class,
+      RunCommand.class,
+      EvalCommand.class,
+      PlanCommand.class,
+      SchemaCommand.class
+    },
+    versionProvider = Version.class,
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND")
+public final class Main {
+
+  private Main() {}
+
+  /** Runs a command and exits with its code. */
+  public static void main(String[] args) {
+    System.exit(run(args));
+  }
+
+  static int run(String... args) {
+    var main = new CommandLine(new Main());
+    main.setExecutionExceptionHandler((failure, _, _) -> explain(failure));
+    main.setUnmatchedOptionsArePositionalParams(false);
+    if (args.length == 0) {
+      main.usage(System.err);
+      return ExitCodes.USAGE;
+    }
+    boolean launches = args[0].equals("run") && !isHelpAsked(args);
+    return launches ? launch(Arrays.asList(args).subList(1, args.length)) : main.execute(args);
+  }
+
+  /** The launch module reads these arguments itself: they are torchrun's, not picocli's. */
+  private static int launch(List<String> arguments) {
+    try {
+      return new RunCommand(arguments).call();
+    } catch (RuntimeException failure) {
+      return explain(failure);
+    }
+  }
+
+  private static boolean isHelpAsked(String[] args) {
+    return args.length > 1 && List.of("-h", "--help", "-V", "--version").contains(args[1]);
+  }
+
+  /** A user's mistake is one message; anything else is our bug and shows where it happened. */
+  private static int explain(Exception failure) {
+    return switch (failure) {
+      case ConfigException mistake -> {
+        mistake.problems().forEach(problem -> System.err.println("flotilla: " + problem));
+        yield ExitCodes.USAGE;
+      }
+      case WorldException mistake -> {
+        System.err.println("flotilla: " + mistake.getMessage());
+        yield ExitCodes.USAGE;
+      }
+      case RuntimeException known when known instanceof ExitCoded coded -> {
+        System.err.println("flotilla: " + known.getMessage());
+        yield coded.exitCode();
+      }
+      case CommandLine.ParameterException mistake -> {
+        System.err.println("flotilla: " + mistake.getMessage());
+        yield ExitCodes.USAGE;
+      }
+      default -> {
+        failure.printStackTrace();
+        yield ExitCodes.FAILED;
+      }
+    };
+  }
+}

@@ -1,0 +1,90 @@
+package dev.flotilla.app;
+
+import dev.flotilla.config.RunConfig;
+import dev.flotilla.engine.BoundModel;
+import dev.flotilla.engine.Phase;
+import dev.flotilla.strategy.StepPlanner;
+import java.util.Locale;
+import java.util.Map;
+
+/** Prints a resolved configuration and the plan that will be applied. */
+final class PlanText {
+
+  private static final int WIDTH = 78;
+
+  private PlanText() {}
+
+  /** Returns the overview table: what is applied in each phase, not what was asked for. */
+  static String overview(RunConfig config, StepPlanner.Plan plan, int ranks) {
+    var text = new StringBuilder();
+    text.append(border('='));
+    text.append(centred("Strategy Overview"));
+    text.append(border('='));
+    text.append(row("model", model(config)));
+    text.append(row("data", data(config)));
+    text.append(row("optimizer", config.optimizer().toString()));
+    text.append(row("schedule", config.schedule().toString()));
+    text.append(row("ranks", Integer.toString(ranks)));
+    text.append(border('-'));
+    for (var phase : Phase.values()) {
+      text.append(row(phase.name(), plan.step().describe(phase)));
+    }
+    text.append(border('='));
+    plan.warnings().forEach(issue -> text.append("warning: ").append(issue).append('\n'));
+    return text.toString();
+  }
+
+  /** Returns every resolved setting, one per line. */
+  static String settings(RunConfig config) {
+    var text = new StringBuilder();
+    text.append("-----------  Configuration -----------\n");
+    append(text, "", config.resolved());
+    text.append("-".repeat(48)).append('\n');
+    return text.toString();
+  }
+
+  private static void append(StringBuilder text, String prefix, Map<?, ?> values) {
+    values.forEach(
+        (key, value) -> {
+          if (value instanceof Map<?, ?> nested) {
+            append(text, prefix + key + ".", nested);
+          } else {
+            text.append(prefix).append(key).append(": ").append(value).append('\n');
+          }
+        });
+  }
+
+  private static String model(RunConfig config) {
+    var layout = BoundModel.layoutOf(config.model(), config.precision(), _ -> false);
+    return String.format(
+        Locale.ROOT,
+        "%s, %,d parameters, %,.2f MB %s",
+        config.model().name(),
+        config.model().parameterCount(),
+        layout.bytes() / 1e6,
+        config.precision().name().toLowerCase(Locale.ROOT));
+  }
+
+  private static String data(RunConfig config) {
+    var batch = config.batch();
+    return config.data()
+        + ", "
+        + (batch == null ? "global batch " + config.globalBatch() : "batch " + batch + " per rank");
+  }
+
+  private static String border(char line) {
+    return "    +" + String.valueOf(line).repeat(WIDTH) + "+\n";
+  }
+
+  private static String centred(String title) {
+    int left = (WIDTH - title.length()) / 2;
+    int right = WIDTH - title.length() - left;
+    return "    |" + " ".repeat(left) + title + " ".repeat(right) + "|\n";
+  }
+
+  private static String row(String key, String value) {
+    int room = WIDTH - 16;
+    var shown = value.length() <= room ? value : value.substring(0, room - 1) + "…";
+    return String.format(Locale.ROOT, "    |%14s  %-" + room + "s|%n", key, shown);
+  }
+}

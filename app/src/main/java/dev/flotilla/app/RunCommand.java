@@ -1,0 +1,133 @@
+package dev.flotilla.app;
+
+import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.launch.AppOption;
+import dev.flotilla.launch.LaunchFlags;
+import dev.flotilla.launch.LaunchOutput;
+import dev.flotilla.launch.Launcher;
+import dev.flotilla.launch.ParsedFlags;
+import dev.flotilla.launch.RankCommand;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.train.RunFolder;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/**
+ * Launches ranks on this host; everything is checked before the first process starts.
+ *
+ * <p>Its options are torchrun's and Fleet's, so the launch module reads them, not picocli.
+ */
+@Command(
+    name = "run",
+    description = {
+      "Launches ranks of a recipe on this host, or of a program of your own with --main.",
+      "Several hosts: run it on each with --nnodes, --node-rank, --master-addr, --master-port.",
+      "torchrun's and Fleet's options are understood."
+    },
+    customSynopsis = {
+      "flotilla run --nproc N [RECIPE] [--set KEY=VALUE]... [--out DIR] [--max-steps N] [--json]",
+      "flotilla run --nproc N --main CLASS -cp JARS -- ARGS..."
+    },
+    mixinStandardHelpOptions = true)
+final class RunCommand implements Callable<Integer> {
+
+  private static final List<AppOption> TRAIN_OPTIONS =
+      List.of(
+          new AppOption("--set", true),
+          new AppOption("--out", true),
+          new AppOption("--max-steps", true),
+          new AppOption("--progress", true),
+          new AppOption("--json", false));
+
+  private final List<String> arguments;
+
+  RunCommand() {
+    this(List.of());
+  }
+
+  RunCommand(List<String> arguments) {
+    this.arguments = arguments;
+  }
+
+  @Override
+  public Integer call() {
+    var flags = LaunchFlags.ofThisHost(TRAIN_OPTIONS).parse(arguments);
+    flags.warnings().forEach(warning -> System.err.println("flotilla: warning: " + warning));
+    return flags.mainClass().isPresent() ? launchProgram(flags) : launchRecipe(flags);
+  }
+
+  private static int launchProgram(ParsedFlags flags) {
+    if (!flags.appArguments().isEmpty()) {
+      throw new ConfigException(
+          flags.appArguments().getFirst(),
+          "belongs to recipes, not to --main; pass it to the program behind --");
+    }
+    var classPath =
+        flags.classPath().map(path -> path + File.pathSeparator).orElse("") + ownClassPath();
+    var command = rankCommand(classPath, flags.mainClass().orElseThrow(), flags.rest());
+    return launch(flags, flags.settings().logDir(), command);
+  }
+
+  private static int launchRecipe(ParsedFlags flags) {
+    var train = new TrainCommand();
+    List<String> given = new ArrayList<>(flags.appArguments());
+    given.addAll(flags.rest());
+    new CommandLine(train).parseArgs(given.toArray(String[]::new));
+    var run = new ConfiguredRun(train.recipe.read(), PlanCommand.worldOf(ranksOf(flags)));
+    var plan = run.plan();
+    var out =
+        Optional.ofNullable(train.out)
+            .orElseGet(() -> RunNames.newFolder(run.config().model().name()));
+    prepare(out);
+    if (!train.json) {
+      System.out.print(PlanText.settings(run.config()));
+    }
+    plan.warnings().forEach(issue -> System.err.println("flotilla: warning: " + issue));
+    List<String> rankArguments = new ArrayList<>(train.recipe.arguments());
+    rankArguments.addAll(List.of("--out", out.toAbsolutePath().toString()));
+    if (train.json) {
+      rankArguments.add("--json");
+    }
+    var command = rankCommand(ownClassPath(), RankTraining.class.getName(), rankArguments);
+    return launch(flags, flags.logDir().orElse(out.resolve("log")), command);
+  }
+
+  private static int ranksOf(ParsedFlags flags) {
+    return flags.settings().worldSize();
+  }
+
+  private static void prepare(Path out) {
+    RunFolder.refuseIfUsed(out);
+    try {
+      RunFolder.prepare(out);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot make the folder " + out, failure);
+    }
+  }
+
+  private static int launch(ParsedFlags flags, Path logDir, RankCommand command) {
+    var columns = ProgressMode.AUTO.columns(System.getenv());
+    var output = new LaunchOutput(System.out, System.err, columns);
+    return new Launcher(output, System.getenv())
+        .run(flags.settings().withLogDir(logDir), command, Unpacking::ensureDone)
+        .exitCode();
+  }
+
+  private static RankCommand rankCommand(
+      String classPath, String mainClass, List<String> arguments) {
+    return new RankCommand(
+        RankCommand.currentJava(), JvmOptions.ofRanks(), classPath, mainClass, arguments);
+  }
+
+  private static String ownClassPath() {
+    return System.getProperty("java.class.path");
+  }
+}
