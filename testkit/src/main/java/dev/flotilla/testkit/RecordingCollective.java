@@ -81,7 +81,8 @@ public final class RecordingCollective implements Collective {
   }
 
   private void record(Kind kind, Tensor sent, Traffic traffic) {
-    calls.add(new Call(kind, sent.numel(), sent.scalar_type(), traffic));
+    // The binding makes a new enum object at every call; only interned ones can be compared.
+    calls.add(new Call(kind, sent.numel(), sent.scalar_type().intern(), traffic));
   }
 
   @Override
