@@ -81,8 +81,9 @@ final class Disagreement {
   }
 
   private String hosts(List<Integer> ranks) {
-    return ranks.stream()
-        .map(rank -> factsByRank.get(rank).host())
+    return factsByRank.entrySet().stream()
+        .filter(entry -> ranks.contains(entry.getKey()))
+        .map(entry -> entry.getValue().host())
         .distinct()
         .collect(Collectors.joining(", "));
   }

@@ -47,7 +47,8 @@ final class TensorChecks {
   private static void sameType(Tensor a, Tensor b) {
     dense(a);
     dense(b);
-    if (a.scalar_type() != b.scalar_type()) {
+    // The binding makes a new enum object at every call; only interned ones can be compared.
+    if (a.scalar_type().intern() != b.scalar_type().intern()) {
       throw new IllegalArgumentException(
           "both tensors must have one dtype, but were %s and %s"
               .formatted(a.scalar_type(), b.scalar_type()));

@@ -1,0 +1,76 @@
+package dev.flotilla.testkit;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Reads how much memory this process holds outside the Java heap, as the C library and the kernel see
+ * it.
+ *
+ * <p>A leak test fixes and pre-touches the heap and sets {@code MALLOC_ARENA_MAX=1}: live bytes count
+ * all of the process then, and the heap does not grow between two readings.
+ */
+public final class LeakProbe {
+
+  // The fields of mallinfo2: bytes in mapped regions, and bytes in use in the arenas.
+  private static final int MAPPED_BYTES = 4;
+  private static final int USED_BYTES = 7;
+  private static final MemoryLayout FIELDS =
+      MemoryLayout.structLayout(MemoryLayout.sequenceLayout(10, JAVA_LONG));
+  private static final MethodHandle MALLINFO2 =
+      Linker.nativeLinker()
+          .downcallHandle(
+              Linker.nativeLinker().defaultLookup().findOrThrow("mallinfo2"),
+              FunctionDescriptor.of(FIELDS));
+
+  private LeakProbe() {}
+
+  /** Returns the bytes that native code has taken and not given back. */
+  public static long liveBytes() {
+    try (var arena = Arena.ofConfined()) {
+      var info = (MemorySegment) MALLINFO2.invokeExact((SegmentAllocator) arena);
+      return info.getAtIndex(JAVA_LONG, MAPPED_BYTES) + info.getAtIndex(JAVA_LONG, USED_BYTES);
+    } catch (Throwable e) {
+      throw new IllegalStateException("cannot read the state of malloc", e);
+    }
+  }
+
+  /** Returns the resident size of this process. */
+  public static long residentBytes() {
+    return status("VmRSS:");
+  }
+
+  /** Returns the largest resident size since the start or the last reset. */
+  public static long peakResidentBytes() {
+    return status("VmHWM:");
+  }
+
+  /** Makes the peak start again at the present resident size. */
+  public static void resetPeak() {
+    try {
+      Files.writeString(Path.of("/proc/self/clear_refs"), "5");
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot reset the peak resident size", e);
+    }
+  }
+
+  private static long status(String field) {
+    try (var lines = Files.lines(Path.of("/proc/self/status"))) {
+      var line = lines.filter(text -> text.startsWith(field)).findFirst().orElseThrow();
+      return 1024 * Long.parseLong(line.replaceAll("[^0-9]", ""));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read the state of this process", e);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package dev.flotilla.testkit;
+
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Noticeboard;
+import dev.flotilla.collective.Pending;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.collective.TrafficCount;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch.ScalarType;
+
+/**
+ * Passes all calls on and remembers them, for tests of who sends what in which order. Views and
+ * subgroups record into the same list, which any thread may read.
+ */
+public final class RecordingCollective implements Collective {
+
+  private final Collective collective;
+  private final List<Call> calls;
+
+  /** Records the calls of a collective. */
+  public RecordingCollective(Collective collective) {
+    this(collective, new CopyOnWriteArrayList<>());
+  }
+
+  private RecordingCollective(Collective collective, List<Call> calls) {
+    this.collective = collective;
+    this.calls = calls;
+  }
+
+  /** Returns a copy of all calls so far. */
+  public List<Call> calls() {
+    return List.copyOf(calls);
+  }
+
+  /** Returns a copy of the calls of one kind of traffic. */
+  public List<Call> calls(Traffic traffic) {
+    return calls.stream().filter(call -> call.traffic() == traffic).toList();
+  }
+
+  /** Forgets all calls so far. */
+  public void clear() {
+    calls.clear();
+  }
+
+  @Override
+  public int rank() {
+    return collective.rank();
+  }
+
+  @Override
+  public int size() {
+    return collective.size();
+  }
+
+  @Override
+  public Pending allReduce(Tensor tensor, Reduction reduction, Traffic traffic) {
+    record(Kind.ALL_REDUCE, tensor, traffic);
+    return collective.allReduce(tensor, reduction, traffic);
+  }
+
+  @Override
+  public Pending broadcast(Tensor tensor, int root, Traffic traffic) {
+    record(Kind.BROADCAST, tensor, traffic);
+    return collective.broadcast(tensor, root, traffic);
+  }
+
+  @Override
+  public Pending allGather(Tensor whole, Tensor part, Traffic traffic) {
+    record(Kind.ALL_GATHER, part, traffic);
+    return collective.allGather(whole, part, traffic);
+  }
+
+  @Override
+  public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
+    record(Kind.ALL_TO_ALL, input, traffic);
+    return collective.allToAll(output, input, traffic);
+  }
+
+  private void record(Kind kind, Tensor sent, Traffic traffic) {
+    // The binding makes a new enum object at every call; only interned ones can be compared.
+    calls.add(new Call(kind, sent.numel(), sent.scalar_type().intern(), traffic));
+  }
+
+  @Override
+  public void barrier() {
+    collective.barrier();
+  }
+
+  @Override
+  public Collective subgroup(int... ranks) {
+    return new RecordingCollective(collective.subgroup(ranks), calls);
+  }
+
+  @Override
+  public Collective withTimeout(Duration timeout) {
+    return new RecordingCollective(collective.withTimeout(timeout), calls);
+  }
+
+  @Override
+  public Noticeboard noticeboard() {
+    return collective.noticeboard();
+  }
+
+  @Override
+  public TrafficCount count(Traffic traffic) {
+    return collective.count(traffic);
+  }
+
+  @Override
+  public void close() {
+    collective.close();
+  }
+
+  /** Which operation was called. */
+  public enum Kind {
+    /** An in-place reduction. */
+    ALL_REDUCE,
+    /** A copy from one rank to all. */
+    BROADCAST,
+    /** A gathering of all parts. */
+    ALL_GATHER,
+    /** An exchange of slices. */
+    ALL_TO_ALL
+  }
+
+  /**
+   * One call.
+   *
+   * @param kind which operation
+   * @param elements number of elements this rank gave
+   * @param type their type
+   * @param traffic what it was for
+   */
+  public record Call(Kind kind, long elements, ScalarType type, Traffic traffic) {}
+}
