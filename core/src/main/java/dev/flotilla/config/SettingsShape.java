@@ -93,11 +93,11 @@ final class SettingsShape {
     boolean inOrder = node.placeOf(one).compareTo(node.placeOf(other)) <= 0;
     String first = inOrder ? one : other;
     String second = inOrder ? other : one;
-    String message = "cannot stand together with '%s' (%s)";
+    String where = node.placeOf(first).text();
     problems.add(
         node.placeOf(second),
         Text.dotted(path, second),
-        message.formatted(first, node.placeOf(first).text()),
+        "cannot stand together with '" + first + "' (" + where + ")",
         "state one of them");
   }
 
