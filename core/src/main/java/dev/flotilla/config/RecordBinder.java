@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** Makes one settings record of a mapping. */
 final class RecordBinder {
 
+  private static final String WHOLE_RECORD = "";
+
   private final SettingsBinder values;
   private final Problems problems;
   private final Map<Class<?>, Object> given;
@@ -61,9 +63,11 @@ final class RecordBinder {
 
   /** Binds the known keys of a mapping and leaves the others alone. */
   Object bind(String path, Node.Mapping node, SettingsShape shape) {
-    shape.refuseBothAlternatives(path, node, problems);
     List<@Nullable Object> arguments = new ArrayList<>();
     Set<String> unbound = new HashSet<>();
+    if (shape.refuseBothAlternatives(path, node, problems)) {
+      unbound.add(WHOLE_RECORD);
+    }
     for (SettingsShape.Part part : shape.parts()) {
       Object value = argument(path, node, part);
       if (value instanceof Unbound) {
@@ -148,7 +152,8 @@ final class RecordBinder {
 
   private void refuse(String path, Node.Mapping node, Problem problem, Set<String> unbound) {
     String key = problem.key().replaceFirst("[.\\[].*", "");
-    boolean isAboutStandIns = unbound.contains(key) || (key.isEmpty() && !unbound.isEmpty());
+    boolean isAboutStandIns =
+        unbound.contains(key) || (key.equals(WHOLE_RECORD) && !unbound.isEmpty());
     if (!isAboutStandIns) {
       String dotted = Text.dotted(path, problem.key());
       problems.add(node.placeOf(key), dotted, problem.message(), problem.fix());

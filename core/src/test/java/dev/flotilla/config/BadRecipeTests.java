@@ -190,6 +190,6 @@ final class BadRecipeTests {
         .isThrownBy(() -> TestCatalogue.read(GOOD + "precision: \"a\\e[31m\\nb\"\n\"k\\ney\": 1"))
         .withMessageContaining("but was 'a\uFFFD[31m\uFFFDb'")
         .withMessageContaining("k\uFFFDey: unknown key")
-        .satisfies(e -> assertThat(e.getMessage().lines()).hasSize(2));
+        .satisfies(e -> assertThat(e).message().hasLineCount(2));
   }
 }

@@ -90,7 +90,7 @@ final class RecipeTests {
   @Test
   void refusesKeysThatAreNoWords() {
     refusesText("[a]: 1", "r.yaml:1: a key must be a word, but was a list");
-    refusesText("a: 1\n: 2", "r.yaml:2: a key must be a word, but was empty");
+    refusesText("a: 1\n\"\": 2", "r.yaml:2: a key must be a word, but was the text \"\"");
     refusesText("? {a: 1}\n: 2", "r.yaml:1: a key must be a word, but was a mapping");
   }
 
