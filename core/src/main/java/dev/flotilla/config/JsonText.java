@@ -101,7 +101,8 @@ final class JsonText {
 
   private void text(String text) {
     out.append('"');
-    for (char c : text.toCharArray()) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
       switch (c) {
         case '"', '\\' -> out.append('\\').append(c);
         case '\n' -> out.append("\\n");

@@ -1,5 +1,6 @@
 package dev.flotilla.config;
 
+import dev.flotilla.config.SettingsBinder.Unbound;
 import dev.flotilla.settings.NearestName;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,7 @@ final class NamedBinder {
     }
     return type(path, node, kind)
         .map(type -> records.bind(path, Node.Mapping.empty(node.place()), type))
-        .orElse(SettingsBinder.UNBOUND);
+        .orElse(Unbound.UNBOUND);
   }
 
   private Object fromMapping(String path, Node.Mapping node, Class<?> kind) {
@@ -38,17 +39,20 @@ final class NamedBinder {
     String key = Text.dotted(path, NAME);
     if (name == null) {
       problems.add(node.place(), key, "is missing", allowed(kind));
-      return SettingsBinder.UNBOUND;
+      return Unbound.UNBOUND;
     }
     return type(key, name, kind)
         .map(type -> fromMapping(path, node.without(NAME), name, type))
-        .orElse(SettingsBinder.UNBOUND);
+        .orElse(Unbound.UNBOUND);
   }
 
   private Object fromMapping(
       String path, Node.Mapping node, Node name, Class<? extends Record> type) {
     var shape = SettingsShape.of(type);
     List<String> known = shape.keyNames();
+    if (known.contains(NAME)) {
+      throw new IllegalStateException(type + " must not have a key 'name', which chooses it");
+    }
     node.entries()
         .forEach(
             (key, value) -> {
@@ -75,19 +79,19 @@ final class NamedBinder {
     if (!(node instanceof Node.Mapping mapping)) {
       String message = "must be a mapping of names to settings, but was " + node.shown();
       problems.add(node.place(), path, message, allowed(kind));
-      return SettingsBinder.UNBOUND;
+      return Unbound.UNBOUND;
     }
     List<Object> bound = new ArrayList<>();
     new TreeMap<>(mapping.entries())
         .forEach((name, settings) -> add(bound, Text.dotted(path, name), name, settings, kind));
-    return bound.contains(SettingsBinder.UNBOUND) ? SettingsBinder.UNBOUND : List.copyOf(bound);
+    return bound.contains(Unbound.UNBOUND) ? Unbound.UNBOUND : List.copyOf(bound);
   }
 
   private void add(List<Object> bound, String path, String name, Node settings, Class<?> kind) {
     var type = catalogue.types(kind).get(name);
     if (type == null) {
       refuseName(path, settings.place(), name, kind);
-      bound.add(SettingsBinder.UNBOUND);
+      bound.add(Unbound.UNBOUND);
     } else if (!isSwitch(settings, "false")) {
       boolean byDefault = isSwitch(settings, "true");
       Node mapping = byDefault ? Node.Mapping.empty(settings.place()) : settings;

@@ -1,5 +1,6 @@
 package dev.flotilla.config;
 
+import dev.flotilla.config.SettingsBinder.Unbound;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.NearestName;
 import dev.flotilla.settings.Problem;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes one settings record of a mapping. */
 final class RecordBinder {
+
+  private static final String WHOLE_RECORD = "";
 
   private final SettingsBinder values;
   private final Problems problems;
@@ -42,7 +45,7 @@ final class RecordBinder {
     String allowed = String.join(", ", shape.keyNames());
     String message = "must be a mapping, but was " + node.shown();
     problems.add(node.place(), path, message, "allowed keys: " + allowed);
-    return SettingsBinder.UNBOUND;
+    return Unbound.UNBOUND;
   }
 
   private void refuseUnknownKeys(String path, Node.Mapping node, SettingsShape shape) {
@@ -60,12 +63,14 @@ final class RecordBinder {
 
   /** Binds the known keys of a mapping and leaves the others alone. */
   Object bind(String path, Node.Mapping node, SettingsShape shape) {
-    shape.refuseBothAlternatives(path, node, problems);
     List<@Nullable Object> arguments = new ArrayList<>();
     Set<String> unbound = new HashSet<>();
+    if (shape.refuseBothAlternatives(path, node, problems)) {
+      unbound.add(WHOLE_RECORD);
+    }
     for (SettingsShape.Part part : shape.parts()) {
       Object value = argument(path, node, part);
-      if (value == SettingsBinder.UNBOUND) {
+      if (value instanceof Unbound) {
         part.key().ifPresent(key -> unbound.add(key.name()));
         value = standIn(part);
       }
@@ -81,7 +86,7 @@ final class RecordBinder {
     SettingsKey key = part.key().get();
     String dotted = Text.dotted(path, key.name());
     Node value = node.entries().get(key.name());
-    if (value == null || value.isNull() && key.isNullable()) {
+    if (value == null || (value.isNull() && key.isNullable())) {
       return absent(path, node, key);
     }
     return values.value(dotted, value, key.type());
@@ -100,7 +105,7 @@ final class RecordBinder {
     } else {
       problems.add(node.place(), Text.dotted(path, key.name()), "is missing", key.setting().doc());
     }
-    return SettingsBinder.UNBOUND;
+    return Unbound.UNBOUND;
   }
 
   /** Reports a pair of keys in the same words for either of them, so that it is reported once. */
@@ -120,7 +125,7 @@ final class RecordBinder {
     SettingsKey key = part.key().orElseThrow();
     if (key.hasDefault()) {
       Object value = byDefault(key.name(), key);
-      return value == SettingsBinder.UNBOUND ? null : value;
+      return value instanceof Unbound ? null : value;
     }
     return ScalarType.zero(part.component().getType());
   }
@@ -133,7 +138,7 @@ final class RecordBinder {
       Set<String> unbound) {
     try {
       Record made = shape.create(arguments.toArray());
-      return unbound.isEmpty() ? made : SettingsBinder.UNBOUND;
+      return unbound.isEmpty() ? made : Unbound.UNBOUND;
     } catch (ConfigException e) {
       e.problems().forEach(problem -> refuse(path, node, problem, unbound));
     } catch (RuntimeException e) {
@@ -142,12 +147,13 @@ final class RecordBinder {
         problems.add(node.place(), path, String.valueOf(e.getMessage()));
       }
     }
-    return SettingsBinder.UNBOUND;
+    return Unbound.UNBOUND;
   }
 
   private void refuse(String path, Node.Mapping node, Problem problem, Set<String> unbound) {
     String key = problem.key().replaceFirst("[.\\[].*", "");
-    boolean isAboutStandIns = unbound.contains(key) || key.isEmpty() && !unbound.isEmpty();
+    boolean isAboutStandIns =
+        unbound.contains(key) || (key.equals(WHOLE_RECORD) && !unbound.isEmpty());
     if (!isAboutStandIns) {
       String dotted = Text.dotted(path, problem.key());
       problems.add(node.placeOf(key), dotted, problem.message(), problem.fix());

@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
 public final class SettingsBinder {
 
   /** Stands for a value whose problem has been reported. */
-  static final Object UNBOUND = new Object();
+  enum Unbound {
+    UNBOUND
+  }
 
   private final Catalogue catalogue;
   private final Problems problems;
@@ -47,7 +49,7 @@ public final class SettingsBinder {
     return type.cast(bound);
   }
 
-  /** Binds one value; returns {@link #UNBOUND} after reporting why it cannot be. */
+  /** Binds one value; returns {@link Unbound} after reporting why it cannot be. */
   @Nullable Object value(String path, Node node, Type type) {
     if (catalogue.hasKind(type)) {
       return named.one(path, node, (Class<?>) type);
@@ -68,13 +70,13 @@ public final class SettingsBinder {
     }
     if (!(node instanceof Node.Sequence sequence)) {
       problems.add(node.place(), path, "must be a list such as [a, b], but was " + node.shown());
-      return UNBOUND;
+      return Unbound.UNBOUND;
     }
     List<@Nullable Object> items = new ArrayList<>();
     for (Node item : sequence.items()) {
       items.add(value("%s[%d]".formatted(path, items.size()), item, itemType));
     }
-    return items.contains(UNBOUND) ? UNBOUND : List.of(items.toArray());
+    return items.contains(Unbound.UNBOUND) ? Unbound.UNBOUND : List.of(items.toArray());
   }
 
   private Object scalar(String path, Node node, Class<?> type) {
@@ -82,7 +84,7 @@ public final class SettingsBinder {
       return ScalarType.of(type).read(node);
     } catch (ConfigException e) {
       e.problems().forEach(p -> problems.add(node.place(), path, p.message(), p.fix()));
-      return UNBOUND;
+      return Unbound.UNBOUND;
     }
   }
 }

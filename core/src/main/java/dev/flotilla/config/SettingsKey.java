@@ -4,6 +4,7 @@ import dev.flotilla.settings.Setting;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.nio.file.Path;
+import java.util.Locale;
 
 /** One key of a settings record: its name in a recipe, its type, its default and its meaning. */
 record SettingsKey(String name, Type type, Setting setting) {
@@ -50,10 +51,6 @@ record SettingsKey(String name, Type type, Setting setting) {
   }
 
   private static String snakeCase(String component) {
-    var key = new StringBuilder();
-    for (char c : component.toCharArray()) {
-      key.append(Character.isUpperCase(c) ? "_" : "").append(Character.toLowerCase(c));
-    }
-    return key.toString();
+    return component.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
   }
 }

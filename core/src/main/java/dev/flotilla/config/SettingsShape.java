@@ -78,14 +78,17 @@ final class SettingsShape {
         .toList();
   }
 
-  /** Adds a problem for each pair of keys of which only one may be stated. */
-  void refuseBothAlternatives(String path, Node.Mapping node, Problems problems) {
+  /** Adds a problem for each pair of which both are stated, and tells whether there was one. */
+  boolean refuseBothAlternatives(String path, Node.Mapping node, Problems problems) {
+    boolean refused = false;
     for (SettingsKey key : alternatives()) {
       String other = key.setting().insteadOf();
       if (node.states(key.name()) && node.states(other)) {
         refuse(path, node, other, key.name(), problems);
+        refused = true;
       }
     }
+    return refused;
   }
 
   private static void refuse(
@@ -93,11 +96,11 @@ final class SettingsShape {
     boolean inOrder = node.placeOf(one).compareTo(node.placeOf(other)) <= 0;
     String first = inOrder ? one : other;
     String second = inOrder ? other : one;
-    String message = "cannot stand together with '%s' (%s)";
+    String where = node.placeOf(first).text();
     problems.add(
         node.placeOf(second),
         Text.dotted(path, second),
-        message.formatted(first, node.placeOf(first).text()),
+        "cannot stand together with '" + first + "' (" + where + ")",
         "state one of them");
   }
 

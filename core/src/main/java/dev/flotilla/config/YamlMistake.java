@@ -20,7 +20,7 @@ final class YamlMistake {
     return switch (cause) {
       case MarkedYamlEngineException marked -> marked(marked, file);
       case ReaderException unreadable -> unreadable(unreadable, text, file);
-      default -> notYaml(file.text(), cause.getMessage());
+      default -> notYaml(file.text(), String.valueOf(cause.getMessage()));
     };
   }
 
