@@ -1,11 +1,13 @@
 package dev.flotilla.world;
 
 /**
- * An exception that decides the exit code of the process it ends; its message is all that the user
- * sees.
+ * An exception that knows the exit code of a process it ends.
+ *
+ * <p>Such an exception is an expected end: the process prints its message alone. Any other
+ * exception is a bug of the program and is printed with its stack trace.
  */
 public interface ExitCoded {
 
-  /** Returns the exit code of the process. */
+  /** Returns the exit code, one of {@link ExitCodes}. */
   int exitCode();
 }

@@ -1,0 +1,137 @@
+package dev.flotilla.launch;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Every option of the launcher: torchrun's, Fleet's, and a few of our own. */
+final class FlagTable {
+
+  static final String NPROC = "--nproc-per-node";
+  static final String NNODES = "--nnodes";
+  static final String NODE_RANK = "--node-rank";
+  static final String MASTER_ADDR = "--master-addr";
+  static final String MASTER_PORT = "--master-port";
+  static final String MASTER = "--master";
+  static final String IPS = "--ips";
+  static final String RDZV_BACKEND = "--rdzv-backend";
+  static final String RDZV_ENDPOINT = "--rdzv-endpoint";
+  static final String RDZV_ID = "--rdzv-id";
+  static final String STANDALONE = "--standalone";
+  static final String ROLE = "--role";
+  static final String LOG_DIR = "--log-dir";
+  static final String GRACE = "--grace-period";
+  static final String MAIN = "--main";
+  static final String CLASS_PATH = "--class-path";
+
+  private static final String RESTARTS =
+      "ranks are not restarted: that needs checkpoints, which come later; leave it out";
+  private static final String GPUS =
+      "ranks run on CPUs in this version; leave it out and give --nproc-per-node";
+  private static final String SERVERS =
+      "there are no parameter servers; every rank is a worker (--run-mode collective)";
+  private static final String ELASTIC =
+      "the number of hosts is fixed for a launch; leave it out and give --nnodes";
+  private static final String LOGS =
+      "the output of every rank goes to workerlog.N, that of the first to standard output as well";
+
+  private static final List<Flag> TORCHRUN =
+      List.of(
+          Flag.honoured(NPROC, "--nproc"),
+          Flag.honoured(NNODES),
+          Flag.honoured(NODE_RANK, "--rank"),
+          Flag.honoured(MASTER_ADDR),
+          Flag.honoured(MASTER_PORT),
+          Flag.honoured(RDZV_BACKEND),
+          Flag.honoured(RDZV_ENDPOINT),
+          Flag.honoured(RDZV_ID, "--job-id"),
+          Flag.honouredSwitch(STANDALONE),
+          Flag.honoured(ROLE),
+          Flag.honoured(LOG_DIR),
+          Flag.refused(RESTARTS, Set.of("0"), "--max-restarts", "--max-restart"),
+          Flag.refused(
+              "ranks are not bound to NUMA nodes; start the launcher under numactl instead",
+              Set.of("none"),
+              "--numa-binding"),
+          Flag.refused(
+              "standard output shows the first rank alone; read workerlog.N for the others",
+              Set.of("0", ""),
+              "--local-ranks-filter"),
+          Flag.refused(
+              "the address of this host is not chosen here; set GLOO_SOCKET_IFNAME",
+              Set.of(),
+              "--local-addr"),
+          Flag.refused(
+              "the signals that end a launch are fixed: SIGTERM, SIGINT and SIGHUP",
+              Set.of("SIGTERM,SIGINT,SIGHUP", "SIGTERM,SIGINT,SIGHUP,SIGQUIT"),
+              "--signals-to-handle"),
+          Flag.noEffect("it has no settings of its own", "--rdzv-conf"),
+          Flag.noEffect("the end of a rank is noticed at once", "--monitor-interval"),
+          Flag.noEffect("ranks are always new processes", "--start-method"),
+          Flag.noEffect(LOGS, "--redirects", "-r"),
+          Flag.noEffect(LOGS, "--tee", "-t"),
+          Flag.noEffectSwitch("ranks are Java programs", "--no-python"),
+          Flag.refusedSwitch(
+              "a program is named by its Java class; give --main CLASS", "--module", "-m"),
+          Flag.refusedSwitch(
+              "a program is named by its Java class; give --main CLASS", "--run-path"));
+
+  private static final List<Flag> FLEET =
+      List.of(
+          Flag.honoured(MASTER),
+          Flag.honoured(IPS),
+          Flag.refused(GPUS, Set.of(), "--devices", "--gpus", "--selected-gpus", "--xpus"),
+          Flag.refused(SERVERS, Set.of("collective"), "--run-mode"),
+          Flag.refused(
+              "collectives go through gloo in this version", Set.of("auto", "gloo"), "--backend"),
+          Flag.refused(
+              SERVERS,
+              Set.of(),
+              "--servers",
+              "--workers",
+              "--heter-workers",
+              "--worker-num",
+              "--server-num",
+              "--heter-worker-num",
+              "--trainers",
+              "--trainer-num",
+              "--http-port"),
+          Flag.refused(
+              ELASTIC, Set.of(), "--elastic-server", "--np", "--scale", "--force", "--host"),
+          Flag.refused(RESTARTS, Set.of("-1", "0"), "--elastic-level"),
+          Flag.noEffect("ranks are not restarted", "--elastic-timeout"),
+          Flag.noEffect("ranks open no ports of their own", "--start-port", "--gloo-port"),
+          Flag.noEffect("the launcher has one level of messages", "--log-level"),
+          Flag.refused(
+              "log files are written anew by every launch",
+              Set.of("true", "True", "1"),
+              "--log-overwrite"));
+
+  private static final List<Flag> OURS =
+      List.of(
+          Flag.honoured(GRACE),
+          Flag.honoured(MAIN),
+          Flag.honoured(CLASS_PATH, "--classpath", "-cp"));
+
+  private FlagTable() {}
+
+  /** Returns the options for which an environment variable may hold a default. */
+  static List<Flag> withVariables() {
+    return TORCHRUN;
+  }
+
+  static Stream<Flag> all() {
+    return Stream.of(TORCHRUN, FLEET, OURS).flatMap(List::stream);
+  }
+
+  /** Returns the option of that name, which may be written with dashes or underscores. */
+  static Optional<Flag> find(String name) {
+    String dashed = dashed(name);
+    return all().filter(flag -> flag.names().contains(dashed)).findFirst();
+  }
+
+  static String dashed(String name) {
+    return name.startsWith("--") ? "--" + name.substring(2).replace('_', '-') : name;
+  }
+}

@@ -1,0 +1,95 @@
+package dev.flotilla.launch;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A private temporary folder in which the ranks of one launch meet and leave their error files.
+ *
+ * <p>It goes away with {@link #close()}. A launcher that is killed cannot do so; the next one
+ * removes what it left. A lock that the kernel drops with its process tells the two apart.
+ */
+final class MeetingFolder implements AutoCloseable {
+
+  private static final String PREFIX = "flotilla-launch-";
+  private static final String LOCK = "lock";
+
+  /** A younger folder may belong to a launcher that has not taken its lock yet. */
+  private static final Duration SETTLED = Duration.ofMinutes(1);
+
+  private final Path folder;
+  private final FileChannel lock;
+
+  private MeetingFolder(Path folder, FileChannel lock) {
+    this.folder = folder;
+    this.lock = lock;
+  }
+
+  /** Makes a folder of mode 0700 under the given one, after removing what dead launchers left. */
+  static MeetingFolder create(Path temporary) throws IOException {
+    removeAbandoned(temporary);
+    Path folder = Files.createTempDirectory(temporary, PREFIX);
+    FileChannel channel = PrivateFiles.openEmpty(folder.resolve(LOCK));
+    channel.lock();
+    return new MeetingFolder(folder, channel);
+  }
+
+  Path path() {
+    return folder;
+  }
+
+  Path rendezvousFile() {
+    return folder.resolve("rendezvous");
+  }
+
+  Path errorFile(int localRank) {
+    return folder.resolve("error." + localRank);
+  }
+
+  @Override
+  public void close() {
+    try (lock) {
+      PrivateFiles.deleteFolder(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot remove the temporary folder " + folder, e);
+    }
+  }
+
+  private static void removeAbandoned(Path temporary) throws IOException {
+    try (DirectoryStream<Path> folders = Files.newDirectoryStream(temporary, PREFIX + "*")) {
+      for (Path folder : folders) {
+        removeIfAbandoned(folder);
+      }
+    }
+  }
+
+  private static void removeIfAbandoned(Path folder) {
+    Path file = folder.resolve(LOCK);
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      Instant made = Files.getLastModifiedTime(file).toInstant();
+      if (made.isBefore(Instant.now().minus(SETTLED)) && tryLock(channel) != null) {
+        PrivateFiles.deleteFolder(folder);
+      }
+    } catch (IOException e) {
+      // Another user's folder, or another launcher was faster: either way not ours to remove.
+    }
+  }
+
+  private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
+    try {
+      return channel.tryLock();
+    } catch (OverlappingFileLockException e) {
+      return null;
+    }
+  }
+}

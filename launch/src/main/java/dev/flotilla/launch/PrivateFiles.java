@@ -1,0 +1,86 @@
+package dev.flotilla.launch;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Makes files and folders that only their owner can read, where the file system knows owners. */
+final class PrivateFiles {
+
+  private static final String FILE_MODE = "rw-------";
+  private static final String FOLDER_MODE = "rwx------";
+
+  private PrivateFiles() {}
+
+  /**
+   * Opens an empty file of mode 0600, replacing the content of one that exists; follows no link.
+   */
+  static OutputStream newFile(Path file) throws IOException {
+    return Channels.newOutputStream(openEmpty(file));
+  }
+
+  static FileChannel openEmpty(Path file) throws IOException {
+    Set<OpenOption> options =
+        Set.of(
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            LinkOption.NOFOLLOW_LINKS);
+    FileChannel channel = FileChannel.open(file, options, mode(file, FILE_MODE));
+    if (knowsOwners(file)) {
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(FILE_MODE));
+    }
+    return channel;
+  }
+
+  /** Makes a folder and its parents, the new ones with mode 0700. */
+  static void createFolders(Path folder) throws IOException {
+    Files.createDirectories(folder, mode(folder.toAbsolutePath(), FOLDER_MODE));
+  }
+
+  /** Deletes a folder with all it holds; follows no link. */
+  static void deleteFolder(Path folder) throws IOException {
+    Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            Files.deleteIfExists(file);
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
+              throws IOException {
+            Files.deleteIfExists(visited);
+            return FileVisitResult.CONTINUE;
+          }
+        });
+  }
+
+  private static FileAttribute<?>[] mode(Path path, String mode) {
+    return knowsOwners(path)
+        ? new FileAttribute<?>[] {
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(mode))
+        }
+        : new FileAttribute<?>[0];
+  }
+
+  private static boolean knowsOwners(Path path) {
+    return path.getFileSystem().supportedFileAttributeViews().contains("posix");
+  }
+}

@@ -1,0 +1,51 @@
+package dev.flotilla.launch;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The program that every rank of this host runs.
+ *
+ * @param java the java executable
+ * @param jvmOptions options of the JVM
+ * @param classPath class path, which must hold this module as well
+ * @param mainClass class with a {@code public static void main(String[])}
+ * @param arguments arguments of the program
+ */
+public record RankCommand(
+    Path java,
+    List<String> jvmOptions,
+    String classPath,
+    String mainClass,
+    List<String> arguments) {
+
+  private static final String NATIVE_ACCESS = "--enable-native-access";
+
+  /** Copies the lists. */
+  public RankCommand {
+    jvmOptions = List.copyOf(jvmOptions);
+    arguments = List.copyOf(arguments);
+  }
+
+  /** Returns the java executable of the JVM that runs this code. */
+  public static Path currentJava() {
+    return Path.of(System.getProperty("java.home"), "bin", "java");
+  }
+
+  /** Returns the whole command line, with the bootstrap class before the program's own. */
+  List<String> commandLine() {
+    var line = new ArrayList<String>();
+    line.add(java.toString());
+    line.addAll(jvmOptions);
+    if (jvmOptions.stream().noneMatch(option -> option.startsWith(NATIVE_ACCESS))) {
+      line.add(NATIVE_ACCESS + "=ALL-UNNAMED");
+    }
+    line.add("-cp");
+    line.add(classPath);
+    line.add(RankMain.class.getName());
+    line.add(mainClass);
+    line.addAll(arguments);
+    return line;
+  }
+}

@@ -1,0 +1,146 @@
+package dev.flotilla.launch;
+
+import dev.flotilla.world.HostPort;
+import dev.flotilla.world.JobDescription;
+import dev.flotilla.world.RankEnvironment;
+import dev.flotilla.world.Rendezvous;
+import dev.flotilla.world.World;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+/** Gives every rank of this host its environment, and starts it. */
+final class RankStarter {
+
+  private static final String LOOPBACK = "127.0.0.1";
+
+  /** Where Fleet's endpoints begin; Flotilla's ranks do not listen there. */
+  private static final int FIRST_ENDPOINT_PORT = 6070;
+
+  private final LaunchSettings settings;
+  private final MeetingFolder folder;
+  private final Map<String, String> inherited;
+  private final OptionalInt terminalColumns;
+  private final int cores;
+  private final int masterPort;
+  private final String launchId = UUID.randomUUID().toString();
+
+  RankStarter(
+      LaunchSettings settings,
+      MeetingFolder folder,
+      Map<String, String> inherited,
+      OptionalInt terminalColumns,
+      int cores) {
+    this.settings = settings;
+    this.folder = folder;
+    this.inherited = inherited;
+    this.terminalColumns = terminalColumns;
+    this.cores = cores;
+    this.masterPort = MasterPort.choose(settings);
+  }
+
+  String launchId() {
+    return launchId;
+  }
+
+  /** Starts all ranks of this host; the calling thread must outlive them. */
+  void startInto(RankGroup group, RankCommand command, Console console) throws IOException {
+    for (int local = 0; local < settings.processes(); local++) {
+      var environment = new HashMap<>(inherited);
+      RankEnvironment.forget(environment);
+      environment.putAll(variables(local));
+      group.add(
+          RankProcess.start(
+              world(local),
+              command.commandLine(),
+              environment,
+              settings.logDir().resolve("workerlog." + local),
+              folder.errorFile(local),
+              console));
+    }
+  }
+
+  /** Returns what a rank gets beyond the inherited environment. */
+  Map<String, String> variables(int local) {
+    Map<String, String> variables = RankEnvironment.forRank(world(local), job());
+    variables.put(
+        RankEnvironment.OMP_NUM_THREADS,
+        inherited.getOrDefault(
+            RankEnvironment.OMP_NUM_THREADS,
+            Integer.toString(Math.max(1, cores / settings.processes()))));
+    variables.put(RankEnvironment.ERROR_FILE, folder.errorFile(local).toString());
+    variables.put(RankEnvironment.LAUNCHER_PID, Long.toString(ProcessHandle.current().pid()));
+    variables.put(RankEnvironment.LAUNCH_ID, launchId);
+    if (local == 0 && terminalColumns.isPresent()) {
+      variables.put(RankEnvironment.TERMINAL, Integer.toString(terminalColumns.getAsInt()));
+    }
+    return variables;
+  }
+
+  /** Returns the lines of the endpoints file: host and rank of every rank whose host is known. */
+  List<String> endpointLines() {
+    var lines = new ArrayList<String>();
+    lines.add("# host:rank of the ranks of job " + settings.jobId());
+    if (settings.hosts().isEmpty()) {
+      String host = HostName.local();
+      IntStream.range(0, settings.processes())
+          .forEach(local -> lines.add(host + ":" + world(local).rank()));
+    } else {
+      IntStream.range(0, settings.worldSize())
+          .forEach(rank -> lines.add(hostOf(rank) + ":" + rank));
+    }
+    return lines;
+  }
+
+  private World world(int local) {
+    Rendezvous rendezvous =
+        settings.isOneHost()
+            ? new Rendezvous.SharedFile(folder.rendezvousFile())
+            : new Rendezvous.Tcp(masterAddress(), masterPort, false);
+    return new World(
+        settings.nodeRank() * settings.processes() + local,
+        settings.worldSize(),
+        local,
+        settings.processes(),
+        settings.nodeRank(),
+        settings.nodes(),
+        rendezvous);
+  }
+
+  private JobDescription job() {
+    Path logDir = settings.logDir().toAbsolutePath();
+    return new JobDescription(
+        settings.jobId(),
+        settings.role(),
+        masterAddress(),
+        masterPort,
+        endpoints(),
+        logDir.toString());
+  }
+
+  private List<String> endpoints() {
+    if (!settings.isOneHost() && settings.hosts().isEmpty()) {
+      return List.of();
+    }
+    return IntStream.range(0, settings.worldSize())
+        .mapToObj(
+            rank -> HostPort.join(hostOf(rank), FIRST_ENDPOINT_PORT + rank % settings.processes()))
+        .toList();
+  }
+
+  private String hostOf(int rank) {
+    return settings.hosts().isEmpty()
+        ? masterAddress()
+        : settings.hosts().get(rank / settings.processes());
+  }
+
+  private String masterAddress() {
+    return settings.masterAddress().orElse(LOOPBACK);
+  }
+}

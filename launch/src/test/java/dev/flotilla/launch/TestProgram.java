@@ -1,0 +1,105 @@
+package dev.flotilla.launch;
+
+import dev.flotilla.world.ExitCoded;
+import dev.flotilla.world.ExitCodes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * A rank whose behaviour is its arguments: steps such as {@code 1:exit:3}, for rank 1 or, with
+ * {@code *}, for all.
+ */
+public final class TestProgram {
+
+  private TestProgram() {}
+
+  /** An end because of a peer. */
+  static final class PeerGone extends RuntimeException implements ExitCoded {
+    PeerGone(String message) {
+      super(message);
+    }
+
+    @Override
+    public int exitCode() {
+      return ExitCodes.PEER_FAILED;
+    }
+  }
+
+  /** Runs the steps of this rank. */
+  public static void main(String[] steps) throws Exception {
+    String rank = System.getenv("RANK");
+    for (String step : steps) {
+      String[] parts = step.split(":", 3);
+      if (parts[0].equals("*") || parts[0].equals(rank)) {
+        run(parts[1], parts.length > 2 ? parts[2] : "");
+      }
+    }
+  }
+
+  private static void run(String action, String value) throws Exception {
+    switch (action) {
+      case "print" -> System.out.println(value);
+      case "raw" -> {
+        System.out.print(value.translateEscapes());
+        System.out.flush();
+      }
+      case "complain" -> System.err.println(value);
+      case "sleep" -> Thread.sleep(Long.parseLong(value));
+      case "exit" -> System.exit(Integer.parseInt(value));
+      case "throw" -> throw new IllegalStateException(value);
+      case "peer" -> throw new PeerGone(value);
+      case "memory" -> throw new OutOfMemoryError(value);
+      case "signal" -> signalSelf(value);
+      case "ignoreTerm" -> Runtime.getRuntime().addShutdownHook(new Thread(TestProgram::sleepLong));
+      case "touch" -> Files.createFile(Path.of(value));
+      case "await" -> awaitFile(Path.of(value));
+      case "child" -> startChild(Path.of(value));
+      case "env" -> System.out.println(value + "=" + System.getenv(value));
+      case "place" -> printPlace();
+      case "input" -> System.out.println("input " + System.in.read());
+      case "spew" -> spew(Integer.parseInt(value));
+      case "pid" -> Files.writeString(Path.of(value), "" + ProcessHandle.current().pid());
+      default -> throw new IllegalArgumentException(action);
+    }
+  }
+
+  private static void signalSelf(String signal) throws Exception {
+    String pid = Long.toString(ProcessHandle.current().pid());
+    new ProcessBuilder("kill", "-" + signal, pid).start().waitFor();
+    Thread.sleep(60_000);
+  }
+
+  private static void sleepLong() {
+    try {
+      Thread.sleep(60_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void awaitFile(Path file) throws InterruptedException {
+    while (!Files.exists(file)) {
+      Thread.sleep(10);
+    }
+  }
+
+  private static void startChild(Path pidFile) throws IOException {
+    Process child = new ProcessBuilder("sleep", "300").inheritIO().start();
+    Files.writeString(pidFile, Long.toString(child.pid()));
+  }
+
+  private static void printPlace() {
+    System.out.println(dev.flotilla.world.World.join(Map.copyOf(System.getenv())));
+  }
+
+  private static void spew(int megabytes) {
+    var chunk = new byte[1024 * 1024];
+    java.util.Arrays.fill(chunk, (byte) 'x');
+    for (int i = 0; i < megabytes; i++) {
+      System.out.write(chunk, 0, chunk.length);
+    }
+    System.out.println("end");
+  }
+}
