@@ -3,7 +3,6 @@ package dev.flotilla.app;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
-import dev.flotilla.world.WorldException;
 import java.util.Arrays;
 import java.util.List;
 import picocli.CommandLine;
@@ -62,10 +61,6 @@ public final class Main {
     return switch (failure) {
       case ConfigException mistake -> {
         mistake.problems().forEach(problem -> System.err.println("flotilla: " + problem));
-        yield ExitCodes.USAGE;
-      }
-      case WorldException mistake -> {
-        System.err.println("flotilla: " + mistake.getMessage());
         yield ExitCodes.USAGE;
       }
       case RuntimeException known when known instanceof ExitCoded coded -> {

@@ -1,10 +1,12 @@
 package dev.flotilla.settings;
 
+import dev.flotilla.world.ExitCoded;
+import dev.flotilla.world.ExitCodes;
 import java.util.List;
 import java.util.stream.Collectors;
 
 /** Thrown when values of a configuration are wrong; carries all problems found, not the first. */
-public final class ConfigException extends RuntimeException {
+public final class ConfigException extends RuntimeException implements ExitCoded {
 
   private final transient List<Problem> problems;
 
@@ -25,5 +27,10 @@ public final class ConfigException extends RuntimeException {
   /** Returns the problems in the order in which they were found. */
   public List<Problem> problems() {
     return problems;
+  }
+
+  @Override
+  public int exitCode() {
+    return ExitCodes.USAGE;
   }
 }

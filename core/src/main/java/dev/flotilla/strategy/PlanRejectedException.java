@@ -1,15 +1,13 @@
 package dev.flotilla.strategy;
 
 import dev.flotilla.world.ExitCoded;
+import dev.flotilla.world.ExitCodes;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Thrown when values are fine but the combination is not; carries all issues, numbered. */
 public final class PlanRejectedException extends RuntimeException implements ExitCoded {
-
-  /** The exit code of a rejected plan. */
-  public static final int EXIT_CODE = 4;
 
   private final transient List<PlanIssue> issues;
 
@@ -29,6 +27,6 @@ public final class PlanRejectedException extends RuntimeException implements Exi
 
   @Override
   public int exitCode() {
-    return EXIT_CODE;
+    return ExitCodes.PLAN_REJECTED;
   }
 }
