@@ -27,7 +27,8 @@ final class RecipeOptions {
   @Option(
       names = "--set",
       paramLabel = "KEY=VALUE",
-      description = "Changes a value of the recipe, for example --set optimizer.lr=0.1; repeatable.")
+      description =
+          "Changes a value of the recipe, for example --set optimizer.lr=0.1; repeatable.")
   List<String> sets = new ArrayList<>();
 
   @Option(
@@ -46,7 +47,8 @@ final class RecipeOptions {
     if (maxSteps != null) {
       changes.add(Change.option("--max-steps", "max_steps", maxSteps));
     }
-    var base = recipe == null ? Recipe.parse("default recipe", defaultRecipe()) : Recipe.read(recipe);
+    var base =
+        recipe == null ? Recipe.parse("default recipe", defaultRecipe()) : Recipe.read(recipe);
     return RunConfig.read(base.overlay(changes), Catalogue.installed());
   }
 

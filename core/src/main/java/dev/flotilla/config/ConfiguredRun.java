@@ -144,7 +144,7 @@ public final class ConfiguredRun {
     var source = source();
     var builder = trainer(events).loop(loop());
     try (var trainer = builder.build()) {
-      events.on(started(source, trainer));
+      events.on(started(source));
       var result = trainer.fit(source, epochs());
       trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -159,7 +159,7 @@ public final class ConfiguredRun {
     }
   }
 
-  private TrainingEvent started(BatchSource source, Trainer trainer) {
+  private TrainingEvent started(BatchSource source) {
     long perEpoch = source.batchesPerEpoch(world.size());
     var maxSteps = config.maxSteps();
     long updates = maxSteps != null ? maxSteps : perEpoch * epochs();

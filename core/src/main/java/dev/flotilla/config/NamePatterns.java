@@ -25,8 +25,6 @@ final class NamePatterns {
 
   /** Returns the patterns that match none of the names. */
   static List<String> unmatched(List<String> patterns, List<String> names) {
-    return patterns.stream()
-        .filter(pattern -> names.stream().noneMatch(matcher(pattern)))
-        .toList();
+    return patterns.stream().filter(pattern -> names.stream().noneMatch(matcher(pattern))).toList();
   }
 }

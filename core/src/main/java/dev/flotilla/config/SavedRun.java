@@ -5,7 +5,6 @@ import dev.flotilla.checkpoint.SafetensorsFile;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Evaluation;
 import dev.flotilla.train.RunFolder;
-import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import java.io.IOException;
 import java.nio.file.Files;

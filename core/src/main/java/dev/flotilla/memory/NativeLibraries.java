@@ -15,8 +15,8 @@ import org.bytedeco.javacpp.Loader;
 /**
  * Unpacks libtorch once per machine and loads it.
  *
- * <p>Several JVMs that unpack at the same time can spoil the cache, so the first one does it under a
- * lock and leaves a mark. The cache is code, so it must belong to the user and to nobody else.
+ * <p>Several JVMs that unpack at the same time can spoil the cache, so the first one does it under
+ * a lock and leaves a mark. The cache is code, so it must belong to the user and to nobody else.
  */
 public final class NativeLibraries {
 
@@ -98,7 +98,8 @@ public final class NativeLibraries {
       if (othersWrite || !isOurs) {
         throw new ConfigException(
             "native libraries",
-            cache + " must belong to you and be writable by nobody else: chmod 700 it, or set "
+            cache
+                + " must belong to you and be writable by nobody else: chmod 700 it, or set "
                 + "XDG_CACHE_HOME to another folder");
       }
       return cache;

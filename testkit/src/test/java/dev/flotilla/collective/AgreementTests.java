@@ -50,7 +50,9 @@ class AgreementTests {
           var failure =
               catchThrowableOfType(
                   AgreementException.class, () -> Agreement.check(group, facts, TIMEOUT));
-          assertThat(failure).hasMessageContaining("elements 100").hasMessageContaining("elements 101");
+          assertThat(failure)
+              .hasMessageContaining("elements 100")
+              .hasMessageContaining("elements 101");
           assertThat(failure.exitCode()).isEqualTo(2);
         });
   }
@@ -66,8 +68,7 @@ class AgreementTests {
   @Test
   void differenceIsToldAlthoughOneRankIsSilent() {
     long start = System.nanoTime();
-    var messages =
-        messages(3, rank -> rank == 1 ? "" : "0.0" + rank, Duration.ofSeconds(20));
+    var messages = messages(3, rank -> rank == 1 ? "" : "0.0" + rank, Duration.ofSeconds(20));
     assertThat(messages.get(0)).contains("rank 0").contains("rank 2").contains("0.02");
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(9));
   }

@@ -84,7 +84,8 @@ class ResourceTests {
                 assertThat(result.exitCode()).as(result.output()).isZero();
                 assertThat(result.output()).contains("growth=");
               });
-      long growth = Long.parseLong(results.getFirst().output().replaceAll("(?s).*growth=(-?\\d+).*", "$1"));
+      long growth =
+          Long.parseLong(results.getFirst().output().replaceAll("(?s).*growth=(-?\\d+).*", "$1"));
       assertThat(growth).isLessThan(1_000_000);
     }
   }
@@ -119,7 +120,9 @@ class ResourceTests {
     }
   }
 
-  /** Java's own compiler and collector threads come and go; Gloo's and the store's must not stay. */
+  /**
+   * Java's own compiler and collector threads come and go; Gloo's and the store's must not stay.
+   */
   private static long nativeThreads() throws IOException {
     try (var tasks = Files.list(Path.of("/proc/self/task"))) {
       return tasks.map(ResourceTests::threadName).filter(name -> !isOfJava(name)).count();
@@ -145,7 +148,9 @@ class ResourceTests {
       var local = line.strip().split("\\s+")[1];
       var address = local.substring(0, local.indexOf(':'));
       boolean isLoopback =
-          address.endsWith("7F") || address.endsWith("FFFF00000100007F") || address.equals("0".repeat(24) + "01000000");
+          address.endsWith("7F")
+              || address.endsWith("FFFF00000100007F")
+              || address.equals("0".repeat(24) + "01000000");
       if (!isLoopback) {
         foreign.add(line);
       }

@@ -1,0 +1,99 @@
+package dev.flotilla.arena;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Shape;
+import java.util.List;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ArenaTests {
+
+  private static final List<ParameterSpec> SPECS =
+      List.of(
+          ParameterSpec.weight("a.weight", Shape.of(3, 5), 5),
+          ParameterSpec.bias("a.bias", 3, 5),
+          ParameterSpec.weight("unused.weight", Shape.of(2), 2));
+
+  private static final Layout LAYOUT = Layout.of(SPECS, Precision.FLOAT32);
+
+  @Test
+  void alignsEveryParameterAndCoversAll() {
+    assertThat(LAYOUT.slots()).extracting(Slot::offset).containsExactly(0L, 16L, 32L);
+    assertThat(LAYOUT.length()).isEqualTo(48);
+  }
+
+  @Test
+  void hashTellsNamesShapesAndTypesApart() {
+    assertThat(LAYOUT.hash()).isEqualTo(Layout.of(SPECS, Precision.FLOAT32).hash());
+    assertThat(LAYOUT.hash()).isNotEqualTo(Layout.of(SPECS, Precision.FLOAT64).hash());
+    assertThat(LAYOUT.hash()).isNotEqualTo(Layout.of(SPECS.reversed(), Precision.FLOAT32).hash());
+    var renamed = List.of(ParameterSpec.weight("b.weight", Shape.of(3, 5), 5));
+    var original = SPECS.subList(0, 1);
+    assertThat(Layout.of(renamed, Precision.FLOAT32).hash())
+        .isNotEqualTo(Layout.of(original, Precision.FLOAT32).hash());
+  }
+
+  @Test
+  void laterBackwardsAccumulateInPlaceAndUnusedParametersAreNamed() {
+    try (var _ = TensorScope.open();
+        var arena = new ParameterArena(LAYOUT)) {
+      var weight = arena.parameters().get("a.weight");
+      var bias = arena.parameters().get("a.bias");
+      var x = torch.ones(2, 5);
+      Runnable backward = () -> torch.linear(x, weight, bias).sum().backward();
+      assertThat(arena.bindGradientsAfter(backward)).containsExactly("unused.weight");
+      backward.run();
+      arena.requireGradientsInPlace();
+      var gradients = arena.gradients().values();
+      assertThat(gradients.narrow(0, 0, 15).sum().item_double()).isEqualTo(2 * 15 * 2);
+      assertThat(gradients.narrow(0, 16, 3).sum().item_double()).isEqualTo(2 * 3 * 2);
+      assertThat(gradients.narrow(0, 32, 16).abs().sum().item_double()).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Precision.class)
+  void countsRideExactlyBehindTheLastElement(Precision precision) {
+    try (var _ = TensorScope.open();
+        var gradients = new Gradients(Layout.of(SPECS, precision))) {
+      long terms = (1L << 40) + 12_345;
+      gradients.addLoss(torch.tensor(2.5).to(precision.scalarType()), terms);
+      gradients.sealTotals();
+      var last = gradients.slice(new Bucket(0, LAYOUT.length()));
+      // What a sum over four ranks would make of it.
+      last.mul_(new Scalar(4.0));
+      assertThat(gradients.totals()).isEqualTo(new Totals(10, 4 * terms));
+      gradients.clear();
+      assertThat(gradients.totals()).isEqualTo(new Totals(0, 0));
+    }
+  }
+
+  @Test
+  void onlyTheLastBucketTakesTheTailAlong() {
+    try (var _ = TensorScope.open();
+        var gradients = new Gradients(LAYOUT)) {
+      assertThat(gradients.slice(new Bucket(0, 16)).numel()).isEqualTo(16);
+      assertThat(gradients.slice(new Bucket(16, 32)).numel()).isGreaterThan(32);
+    }
+  }
+
+  @Test
+  void anAdoptedParameterKeepsItsValuesAndLivesInTheArena() {
+    try (var _ = TensorScope.open();
+        var arena = new ParameterArena(LAYOUT)) {
+      var own = torch.randn(3, 5).set_requires_grad(true);
+      var before = own.detach().clone();
+      arena.adopt("a.weight", own);
+      assertThat(own.detach().equal(before)).isTrue();
+      arena.values().mul_(new Scalar(2.0));
+      assertThat(own.detach().equal(before.mul(new Scalar(2.0)))).isTrue();
+    }
+  }
+}

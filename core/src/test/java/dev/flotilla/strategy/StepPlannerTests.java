@@ -1,0 +1,104 @@
+package dev.flotilla.strategy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.arena.Layout;
+import dev.flotilla.engine.Accumulation;
+import dev.flotilla.engine.Claim;
+import dev.flotilla.engine.Claim.GradientStage;
+import dev.flotilla.engine.Phase;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.optim.Sgd;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class StepPlannerTests {
+
+  private static final PlanFacts FACTS =
+      new PlanFacts(2, new Sgd(0.1), Layout.of(List.of(), Precision.FLOAT32));
+
+  private static Strategy technique(String key, Claim... claims) {
+    return new Strategy() {
+      @Override
+      public String key() {
+        return key;
+      }
+
+      @Override
+      public List<Claim> claims() {
+        return List.of(claims);
+      }
+    };
+  }
+
+  private static Claim windows(String does) {
+    return new Claim.Accumulate(does, _ -> Accumulation.NONE);
+  }
+
+  private static Claim refine(GradientStage stage, String does) {
+    return new Claim.Refine(stage, does, _ -> (_, _) -> true);
+  }
+
+  @Test
+  void withoutTechniquesEveryPhaseHasItsDefault() {
+    var plan = StepPlanner.plan(List.of(), FACTS);
+    for (var phase : Phase.values()) {
+      assertThat(plan.step().describe(phase)).isEqualTo(phase.byDefault());
+    }
+  }
+
+  @Test
+  void aConflictNamesBothTechniquesAndThePhase() {
+    var a = technique("a_merge", windows("a"));
+    var b = technique("b_merge", windows("b"));
+    assertThatThrownBy(() -> StepPlanner.plan(List.of(b, a), FACTS))
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("1. a_merge and b_merge both decide the phase ACCUMULATION")
+        .hasMessageContaining("remove all but one");
+  }
+
+  @Test
+  void theOrderOfListingNeverMatters() {
+    var clip = technique("a_clip", refine(GradientStage.CLIP, "clip"));
+    var unscale = technique("b_scale", refine(GradientStage.UNSCALE, "unscale"));
+    var one = StepPlanner.plan(List.of(clip, unscale), FACTS).step().describe(Phase.REFINE);
+    var other = StepPlanner.plan(List.of(unscale, clip), FACTS).step().describe(Phase.REFINE);
+    assertThat(one).isEqualTo(other).isEqualTo("unscale, then clip");
+  }
+
+  @Test
+  void aTechniqueListedTwiceIsRefused() {
+    var clip = technique("clip", refine(GradientStage.CLIP, "clip"));
+    assertThatThrownBy(() -> StepPlanner.plan(List.of(clip, clip), FACTS))
+        .hasMessageContaining("clip is listed twice");
+  }
+
+  @Test
+  void allErrorsAreReportedTogetherAndWarningsDoNotRefuse() {
+    var bad =
+        new Strategy() {
+          @Override
+          public String key() {
+            return "bad";
+          }
+
+          @Override
+          public List<Claim> claims() {
+            return List.of();
+          }
+
+          @Override
+          public List<PlanIssue> issues(PlanFacts facts) {
+            return List.of(
+                PlanIssue.error("first", "fix one"),
+                PlanIssue.warning("useless on " + facts.ranks() + " ranks", ""),
+                PlanIssue.error("second", "fix two"));
+          }
+        };
+    assertThatThrownBy(() -> StepPlanner.plan(List.of(bad), FACTS))
+        .isInstanceOfSatisfying(
+            PlanRejectedException.class, e -> assertThat(e.issues()).hasSize(2))
+        .hasMessageContaining("2. second (fix two)");
+  }
+}
