@@ -67,7 +67,7 @@ final class HeaderParser {
   }
 
   private Content read() {
-    tokens.enterObject("the header");
+    tokens.enterObject(() -> "the header");
     for (var name = tokens.nextKey(); name != null; name = tokens.nextKey()) {
       if (name.equals(TensorName.METADATA)) {
         readMetadata();
@@ -93,11 +93,14 @@ final class HeaderParser {
       throw tokens.malformed("the header has %s twice".formatted(TensorName.METADATA));
     }
     metadata = new LinkedHashMap<>();
-    tokens.enterObject(TensorName.METADATA);
+    tokens.enterObject(() -> TensorName.METADATA);
     for (var key = tokens.nextKey(); key != null; key = tokens.nextKey()) {
-      var what = "%s of %s".formatted(TensorName.quote(key), TensorName.METADATA);
-      put(metadata, key, tokens.text(what), TensorName.METADATA);
+      put(metadata, key, readText(key), TensorName.METADATA);
     }
+  }
+
+  private String readText(String key) {
+    return tokens.text(() -> "%s of %s".formatted(TensorName.quote(key), TensorName.METADATA));
   }
 
   private <V> void put(Map<String, V> entries, String key, V value, String where) {

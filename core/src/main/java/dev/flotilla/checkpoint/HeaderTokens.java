@@ -2,11 +2,16 @@ package dev.flotilla.checkpoint;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** The JSON tokens of a safetensors header, taken one by one as the kind that must come next. */
+/**
+ * The JSON tokens of a safetensors header, taken one by one as the kind that must come next.
+ *
+ * <p>What they are is asked for only when a message needs it: a header may have millions of them.
+ */
 final class HeaderTokens {
 
   private final Path file;
@@ -18,7 +23,7 @@ final class HeaderTokens {
   }
 
   /** Enters an object. */
-  void enterObject(String what) {
+  void enterObject(Supplier<String> what) {
     require(json.nextToken(), JsonToken.START_OBJECT, what);
   }
 
@@ -28,20 +33,20 @@ final class HeaderTokens {
   }
 
   /** Takes a text. */
-  String text(String what) {
+  String text(Supplier<String> what) {
     require(json.nextToken(), JsonToken.VALUE_STRING, what);
     return json.getString();
   }
 
   /** Takes an array of integers that are not negative. */
-  long[] numbers(String what, int limit) {
+  long[] numbers(Supplier<String> what, int limit) {
     require(json.nextToken(), JsonToken.START_ARRAY, what);
     var numbers = new long[limit];
     int count = 0;
     for (var token = json.nextToken(); token != JsonToken.END_ARRAY; token = json.nextToken()) {
-      require(token, JsonToken.VALUE_NUMBER_INT, "every element of " + what);
+      require(token, JsonToken.VALUE_NUMBER_INT, () -> "every element of " + what.get());
       if (count == limit) {
-        throw malformed("%s has more than %d elements".formatted(what, limit));
+        throw malformed("%s has more than %d elements".formatted(what.get(), limit));
       }
       numbers[count++] = notNegative(what, json.getLongValue());
     }
@@ -59,19 +64,19 @@ final class HeaderTokens {
     return CheckpointException.malformed(file, what);
   }
 
-  private long notNegative(String what, long number) {
+  private long notNegative(Supplier<String> what, long number) {
     if (number < 0) {
-      throw malformed("%s holds the negative number %d".formatted(what, number));
+      throw malformed("%s holds the negative number %d".formatted(what.get(), number));
     }
     return number;
   }
 
-  private void require(@Nullable JsonToken found, JsonToken expected, String what) {
+  private void require(@Nullable JsonToken found, JsonToken expected, Supplier<String> what) {
     if (found != expected) {
       throw malformed(
           "%s must be %s, but %s was found at character %d of the header"
               .formatted(
-                  what,
+                  what.get(),
                   describe(expected),
                   describe(found),
                   json.currentTokenLocation().getCharOffset()));

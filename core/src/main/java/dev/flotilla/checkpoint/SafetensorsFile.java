@@ -17,7 +17,7 @@ import org.bytedeco.pytorch.Tensor;
  * An open safetensors file whose header has been checked in full.
  *
  * <p>The file is mapped, so that opening it takes memory for its header alone. It must not be
- * changed while it is open.
+ * changed while it is open. It belongs to the thread that opened it.
  */
 public final class SafetensorsFile implements AutoCloseable {
 
@@ -54,7 +54,7 @@ public final class SafetensorsFile implements AutoCloseable {
 
   private static SafetensorsFile map(Path file, SafetensorsHeader header, FileChannel channel)
       throws IOException {
-    var arena = Arena.ofShared();
+    var arena = Arena.ofConfined();
     try {
       var data =
           channel.map(FileChannel.MapMode.READ_ONLY, header.dataStart(), header.dataBytes(), arena);

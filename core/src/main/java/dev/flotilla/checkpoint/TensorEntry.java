@@ -25,7 +25,7 @@ final class TensorEntry {
   }
 
   private TensorInfo read() {
-    tokens.enterObject(of("the entry"));
+    tokens.enterObject(() -> of("the entry"));
     for (var key = tokens.nextKey(); key != null; key = tokens.nextKey()) {
       readValue(key);
     }
@@ -37,9 +37,9 @@ final class TensorEntry {
 
   private void readValue(String key) {
     switch (key) {
-      case "dtype" -> type = once(key, type, type(tokens.text(of(key))));
-      case "shape" -> shape = once(key, shape, tokens.numbers(of(key), MAX_DIMENSIONS));
-      case "data_offsets" -> offsets = once(key, offsets, tokens.numbers(of(key), 2));
+      case "dtype" -> type = once(key, type, type(tokens.text(() -> of(key))));
+      case "shape" -> shape = once(key, shape, tokens.numbers(() -> of(key), MAX_DIMENSIONS));
+      case "data_offsets" -> offsets = once(key, offsets, tokens.numbers(() -> of(key), 2));
       default ->
           throw tokens.malformed(of("the entry") + " has an unknown key " + TensorName.quote(key));
     }
