@@ -28,7 +28,8 @@ record ChosenWord(Class<?> type) implements ScalarType {
 
   @Override
   public Object write(Object value) {
-    return ((TextValue) value).text();
+    String text = ((TextValue) value).text();
+    return text.matches("[0-9]{1,9}") ? (Object) Integer.valueOf(text) : text;
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.flotilla.config.SettingsBinder.Unbound;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.NearestName;
 import dev.flotilla.settings.Problem;
+import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -81,7 +82,7 @@ final class RecordBinder {
 
   private @Nullable Object argument(String path, Node.Mapping node, SettingsShape.Part part) {
     if (part.key().isEmpty()) {
-      return given.get(part.component().getType());
+      return given(part.component());
     }
     SettingsKey key = part.key().get();
     String dotted = Text.dotted(path, key.name());
@@ -90,6 +91,15 @@ final class RecordBinder {
       return absent(path, node, key);
     }
     return values.value(dotted, value, key.type());
+  }
+
+  private Object given(RecordComponent component) {
+    Object value = given.get(component.getType());
+    if (value == null) {
+      String record = component.getDeclaringRecord().getName();
+      throw new IllegalStateException(record + "." + component.getName() + " lacks @Setting");
+    }
+    return value;
   }
 
   private @Nullable Object absent(String path, Node.Mapping node, SettingsKey key) {
@@ -142,12 +152,19 @@ final class RecordBinder {
     } catch (ConfigException e) {
       e.problems().forEach(problem -> refuse(path, node, problem, unbound));
     } catch (RuntimeException e) {
-      // With stand-ins for what could not be bound, a failure says nothing about the recipe.
-      if (unbound.isEmpty()) {
-        problems.add(node.place(), path, String.valueOf(e.getMessage()));
-      }
+      refuse(path, node, e, unbound);
     }
     return Unbound.UNBOUND;
+  }
+
+  private void refuse(
+      String path, Node.Mapping node, RuntimeException failure, Set<String> unbound) {
+    // With stand-ins for what could not be bound, a failure says nothing about the recipe.
+    if (unbound.isEmpty() && failure instanceof IllegalArgumentException) {
+      problems.add(node.place(), path, String.valueOf(failure.getMessage()));
+    } else if (unbound.isEmpty()) {
+      throw failure;
+    }
   }
 
   private void refuse(String path, Node.Mapping node, Problem problem, Set<String> unbound) {

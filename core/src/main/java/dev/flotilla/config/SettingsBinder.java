@@ -54,14 +54,14 @@ public final class SettingsBinder {
     if (catalogue.hasKind(type)) {
       return named.one(path, node, (Class<?>) type);
     }
-    return switch (type) {
-      case ParameterizedType list when list.getRawType() == List.class ->
-          list(path, node, list.getActualTypeArguments()[0]);
-      case Class<?> record when record.isRecord() && !ScalarType.isText(record) ->
-          records.bind(path, node, record.asSubclass(Record.class));
-      case Class<?> scalar -> scalar(path, node, scalar);
-      default -> throw new IllegalStateException(path + ": a setting cannot be a " + type);
-    };
+    if (type instanceof ParameterizedType list) {
+      return list(path, node, list.getActualTypeArguments()[0]);
+    }
+    Class<?> plain = (Class<?>) type;
+    if (plain.isRecord() && !ScalarType.isText(plain)) {
+      return records.bind(path, node, plain.asSubclass(Record.class));
+    }
+    return scalar(path, node, plain);
   }
 
   private Object list(String path, Node node, Type itemType) {
@@ -74,7 +74,7 @@ public final class SettingsBinder {
     }
     List<@Nullable Object> items = new ArrayList<>();
     for (Node item : sequence.items()) {
-      items.add(value("%s[%d]".formatted(path, items.size()), item, itemType));
+      items.add(value(path + "[" + items.size() + "]", item, itemType));
     }
     return items.contains(Unbound.UNBOUND) ? Unbound.UNBOUND : List.of(items.toArray());
   }

@@ -21,6 +21,7 @@ final class SettingsShape {
 
   private final Class<? extends Record> type;
   private final List<Part> parts;
+  private final List<SettingsKey> keys;
 
   /** A component and, where a recipe may state it, its key. */
   record Part(RecordComponent component, Optional<SettingsKey> key) {
@@ -45,6 +46,7 @@ final class SettingsShape {
   private SettingsShape(Class<? extends Record> type, List<Part> parts) {
     this.type = type;
     this.parts = parts;
+    this.keys = parts.stream().flatMap(part -> part.key().stream()).toList();
   }
 
   static SettingsShape of(Class<? extends Record> type) {
@@ -57,22 +59,22 @@ final class SettingsShape {
   }
 
   List<SettingsKey> keys() {
-    return parts.stream().flatMap(part -> part.key().stream()).toList();
+    return keys;
   }
 
   List<String> keyNames() {
-    return keys().stream().map(SettingsKey::name).toList();
+    return keys.stream().map(SettingsKey::name).toList();
   }
 
   /** Returns names of keys that must be stated. */
   List<String> requiredNames() {
-    return keys().stream().filter(SettingsKey::isRequired).map(SettingsKey::name).toList();
+    return keys.stream().filter(SettingsKey::isRequired).map(SettingsKey::name).toList();
   }
 
   /** Returns the second key of each pair of which only one may be stated. */
   List<SettingsKey> alternatives() {
     List<String> names = keyNames();
-    return keys().stream()
+    return keys.stream()
         .filter(SettingsKey::hasAlternative)
         .filter(key -> names.indexOf(key.setting().insteadOf()) < names.indexOf(key.name()))
         .toList();

@@ -20,11 +20,13 @@ final class Text {
   /** Returns the text without line breaks and terminal escapes, cut at a number of characters. */
   static String shown(String text, int longest) {
     var line = new StringBuilder();
-    text.codePoints()
-        .limit(longest)
-        .map(point -> isPrintable(point) ? point : '\uFFFD')
-        .forEach(line::appendCodePoint);
-    return text.codePointCount(0, text.length()) > longest ? line + "…" : line.toString();
+    int at = 0;
+    for (int count = 0; at < text.length() && count < longest; count++) {
+      int point = text.codePointAt(at);
+      line.appendCodePoint(isPrintable(point) ? point : '\uFFFD');
+      at += Character.charCount(point);
+    }
+    return line.append(at < text.length() ? "…" : "").toString();
   }
 
   /** Returns the dotted key of a key inside another. */

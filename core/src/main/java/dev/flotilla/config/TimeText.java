@@ -1,19 +1,20 @@
 package dev.flotilla.config;
 
-import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Lengths of time as a recipe writes them. */
 final class TimeText {
 
   static final String EXPECTED = "a time such as 60, 60s, 500ms, 2m or 1h";
-  static final Pattern FORM = Pattern.compile("([0-9]{1,12}(?:\\.[0-9]{1,9})?) ?(ms|s|m|h)?");
+  static final Pattern FORM = Pattern.compile("([0-9]{1,12})(\\.[0-9]{1,9})? ?(ms|s|m|h|)");
+
+  private static final Duration LONGEST = Duration.ofDays(36_500);
 
   private TimeText() {}
 
@@ -22,19 +23,16 @@ final class TimeText {
     if (!matcher.matches()) {
       return Optional.empty();
     }
-    String unit = matcher.group(2);
-    BigDecimal number = new BigDecimal(matcher.group(1));
-    BigDecimal nanos = number.multiply(BigDecimal.valueOf(nanosPer(unit == null ? "s" : unit)));
-    BigDecimal whole = nanos.setScale(0, RoundingMode.HALF_UP);
-    BigDecimal[] parts = whole.divideAndRemainder(BigDecimal.valueOf(nanosPer("s")));
-    return Optional.of(Duration.ofSeconds(parts[0].longValueExact(), parts[1].longValueExact()));
+    Duration unit = unit(matcher.group(3));
+    long nanos = unit.toMillis() * billionths(matcher.group(2)) / 1000;
+    Duration time = unit.multipliedBy(Long.parseLong(matcher.group(1))).plusNanos(nanos);
+    return Optional.of(time).filter(sensible -> sensible.compareTo(LONGEST) <= 0);
   }
 
   /** Returns the time in seconds, exactly. */
   static String of(Duration time) {
-    BigDecimal seconds =
-        BigDecimal.valueOf(time.getSeconds()).add(BigDecimal.valueOf(time.getNano(), 9));
-    return seconds.stripTrailingZeros().toPlainString() + "s";
+    String nanos = Integer.toString(1_000_000_000 + time.getNano()).substring(1);
+    return (time.getSeconds() + "." + nanos).replaceFirst("\\.?0*$", "") + "s";
   }
 
   static Map<String, Object> schema() {
@@ -43,12 +41,16 @@ final class TimeText {
     return JsonText.object("anyOf", List.of(number, text));
   }
 
-  private static long nanosPer(String unit) {
-    return switch (unit) {
-      case "ms" -> 1_000_000L;
-      case "s" -> 1_000_000_000L;
-      case "m" -> 60_000_000_000L;
-      default -> 3_600_000_000_000L;
+  private static long billionths(@Nullable String fraction) {
+    return fraction == null ? 0 : Long.parseLong((fraction + "000000000").substring(1, 10));
+  }
+
+  private static Duration unit(String name) {
+    return switch (name) {
+      case "ms" -> Duration.ofMillis(1);
+      case "m" -> Duration.ofMinutes(1);
+      case "h" -> Duration.ofHours(1);
+      default -> Duration.ofSeconds(1);
     };
   }
 }

@@ -8,6 +8,7 @@ import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.ReaderException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlVersionException;
 
 /** Says in one line why a text is not YAML. */
 final class YamlMistake {
@@ -20,6 +21,8 @@ final class YamlMistake {
     return switch (cause) {
       case MarkedYamlEngineException marked -> marked(marked, file);
       case ReaderException unreadable -> unreadable(unreadable, text, file);
+      case YamlVersionException version ->
+          notYaml(file.text(), "only versions 1.1 and 1.2 of YAML are known");
       default -> notYaml(file.text(), String.valueOf(cause.getMessage()));
     };
   }

@@ -123,6 +123,8 @@ final class RunConfigTests {
         .containsEntry("model", Map.of("name", "lenet5", "classes", 10))
         .containsEntry("timeout", "60s")
         .containsEntry("strategy", Map.of());
+    assertThat(TestCatalogue.read(FULL).resolved())
+        .containsEntry("eval", Map.of("every", 50, "batch", 100));
   }
 
   @Test
