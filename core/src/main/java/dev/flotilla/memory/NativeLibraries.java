@@ -34,6 +34,9 @@ public final class NativeLibraries {
   public static void load() {
     var cache = secureCache();
     System.setProperty(CACHE_PROPERTY, cache.toString());
+    // JavaCPP would end a run whose native memory is four times its heap, which is how training is.
+    System.getProperties().putIfAbsent("org.bytedeco.javacpp.maxPhysicalBytes", "0");
+    System.getProperties().putIfAbsent("org.bytedeco.javacpp.maxBytes", "0");
     if (Files.exists(mark(cache))) {
       loadLibtorch();
       return;

@@ -68,7 +68,7 @@ final class BadRecipeTests {
         "clip: {norm: .nan} | clip.norm: must be a finite number, but was '.nan'",
         "clip: {norm: .inf} | clip.norm: must be a finite number, but was '.inf'",
         "clip: {norm: 1e999} | clip.norm: must be a finite number, but was '1e999'",
-        "clip: {} | clip.norm: is missing (Greatest norm of the whole gradient.)",
+        "clip: {} | clip.norm: is missing (largest norm of the whole gradient, > 0)",
         "clip: 5 | clip: must be a mapping, but was '5' (allowed keys: norm)",
         "eval: {every: daily} | eval.every: must be epoch, end or a number of updates, but was 'd",
         "eval: {every: 0} | eval.every: must be epoch, end or a number of updates, but was '0'",

@@ -37,7 +37,7 @@ final class CatalogueTests {
     }
   }
 
-  private static final class NotARecord implements Model {}
+  private static final class NotARecord implements TestCatalogue.FakeModel {}
 
   @Test
   void namesBothProvidersOfTheSameName() {

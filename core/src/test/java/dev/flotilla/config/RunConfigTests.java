@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import java.io.IOException;
@@ -78,7 +79,7 @@ final class RunConfigTests {
     assertThat(config.seed()).isEqualTo(9007199254740993L);
     assertThat(config.optimizer())
         .isEqualTo(new TestCatalogue.Adam(1e-3, List.of(0.8, 0.99), 1.5e-9, 0.01));
-    assertThat(config.clip()).isEqualTo(new Clip(1));
+    assertThat(config.clip()).isEqualTo(new ClipByNorm(1));
     assertThat(config.timeout()).isEqualTo(Duration.ofMillis(1500));
     assertThat(config.noDecay()).isEmpty();
     assertThat(config.strategy())

@@ -2,8 +2,12 @@ package dev.flotilla.config;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.engine.Claim;
 import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.ParameterGroup;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.ConfigException;
@@ -26,7 +30,59 @@ final class TestCatalogue implements CatalogueProvider {
     return RunConfig.read(Recipe.parse("recipe.yaml", text).overlay(changes), catalogue());
   }
 
-  record Lenet(@Setting(doc = "Number of classes.", def = "10") int classes) implements Model {
+  /** Tests of recipes never run a model. */
+  interface FakeModel extends Model {
+    @Override
+    default String name() {
+      return "fake";
+    }
+
+    @Override
+    default List<Segment> segments() {
+      return List.of();
+    }
+
+    @Override
+    default Objective objective() {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  /** Tests of recipes never update a parameter. */
+  interface FakeOptimizer extends Optimizer {
+    @Override
+    default double weightDecay() {
+      return 0;
+    }
+
+    @Override
+    default Bound bind(List<ParameterGroup> groups) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  /** Tests of recipes never ask for a rate. */
+  interface FakeSchedule extends Schedule {
+    @Override
+    default double factorAfterWarmup(double progress, long update) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  /** Tests of recipes never plan a step. */
+  interface FakeStrategy extends Strategy {
+    @Override
+    default String key() {
+      return getClass().getSimpleName();
+    }
+
+    @Override
+    default List<Claim> claims() {
+      return List.of();
+    }
+  }
+
+  record Lenet(@Setting(doc = "Number of classes.", def = "10") int classes) implements FakeModel {
     Lenet {
       Check.that(classes >= 2, "classes", "must be at least 2", classes).orThrow();
     }
@@ -35,7 +91,7 @@ final class TestCatalogue implements CatalogueProvider {
   record Mlp(
       @Setting(doc = "Widths of the hidden layers.", def = "[128, 64]") List<Integer> hidden,
       @Setting(doc = "Share of activations dropped.", def = "0.0") double dropout)
-      implements Model {}
+      implements FakeModel {}
 
   record Digits() implements DataSource {
     @Override
@@ -71,7 +127,7 @@ final class TestCatalogue implements CatalogueProvider {
     }
   }
 
-  record Sgd(@Setting(doc = "Learning rate.") double lr) implements Optimizer {
+  record Sgd(@Setting(doc = "Learning rate.") double lr) implements FakeOptimizer {
     Sgd {
       Check.that(lr > 0, "lr", "must be greater than 0", lr).orThrow();
     }
@@ -81,7 +137,7 @@ final class TestCatalogue implements CatalogueProvider {
       @Setting(doc = "Learning rate.", def = "0.05") double lr,
       @Setting(doc = "Share of the velocity kept.", def = "0.9") double momentum,
       @Setting(doc = "Whether to look ahead.", def = "false") boolean nesterov)
-      implements Optimizer {
+      implements FakeOptimizer {
     Momentum {
       Check.that(lr > 0, "lr", "must be greater than 0", lr)
           .and(momentum >= 0 && momentum < 1, "momentum", "must be in [0, 1)", momentum)
@@ -94,7 +150,7 @@ final class TestCatalogue implements CatalogueProvider {
       @Setting(doc = "Decay of the moments.", def = "[0.9, 0.999]") List<Double> betas,
       @Setting(doc = "Added to the divisor.", def = "1e-8") double eps,
       @Setting(doc = "Weight decay.", def = "0.0") double weightDecay)
-      implements Optimizer {
+      implements FakeOptimizer {
     Adam {
       Check.that(lr > 0, "lr", "must be greater than 0", lr)
           .and(betas.size() == 2, "betas", "must be two numbers", betas)
@@ -103,24 +159,24 @@ final class TestCatalogue implements CatalogueProvider {
     }
   }
 
-  record Constant(@Setting(doc = "Updates of warm-up.", def = "0") int warmupSteps)
-      implements Schedule {}
+  record Constant(@Setting(doc = "Updates of warm-up.", def = "0") long warmupSteps)
+      implements FakeSchedule {}
 
   record Cosine(
-      @Setting(doc = "Updates of warm-up.", def = "0") int warmupSteps,
+      @Setting(doc = "Updates of warm-up.", def = "0") long warmupSteps,
       @Setting(doc = "Lowest share of the learning rate.", def = "0.0") double floor)
-      implements Schedule {}
+      implements FakeSchedule {}
 
   record GradientMerge(
       @Setting(doc = "Micro-steps per update.", def = "1") int kSteps,
       @Setting(doc = "Whether to divide by the micro-steps.", def = "true") boolean avg)
-      implements Strategy {
+      implements FakeStrategy {
     GradientMerge {
       Check.that(kSteps >= 1, "k_steps", "must be at least 1", kSteps).orThrow();
     }
   }
 
-  record Recompute() implements Strategy {}
+  record Recompute() implements FakeStrategy {}
 
   @Override
   public Map<String, Class<? extends Model>> models() {

@@ -31,7 +31,9 @@ class MicroStepTests {
 
   @Test
   void seedsOfNeighboursDiffer() {
-    assertThat(Seeds.mix(1, 2, 3)).isNotEqualTo(Seeds.mix(1, 2, 4)).isNotEqualTo(Seeds.mix(1, 3, 2));
+    assertThat(Seeds.mix(1, 2, 3))
+        .isNotEqualTo(Seeds.mix(1, 2, 4))
+        .isNotEqualTo(Seeds.mix(1, 3, 2));
     assertThat(Seeds.mix(1, 2, 3)).isEqualTo(Seeds.mix(1, 2, 3));
   }
 }

@@ -44,11 +44,7 @@ class OptimizersAgainstLibtorchTests {
         new Row("sgd", new Sgd(0.1), (p, wd) -> sgd(p, 0, false, wd), precision, 0),
         new Row("sgd, decay", new Sgd(0.1, 0.05), (p, wd) -> sgd(p, 0, false, wd), precision, 0),
         new Row(
-            "momentum",
-            new Momentum(0.1, 0.9),
-            (p, wd) -> sgd(p, 0.9, false, wd),
-            precision,
-            1e-6),
+            "momentum", new Momentum(0.1, 0.9), (p, wd) -> sgd(p, 0.9, false, wd), precision, 1e-6),
         new Row(
             "nesterov, decay",
             new Momentum(0.1, 0.9, true, 0.05),
@@ -80,7 +76,8 @@ class OptimizersAgainstLibtorchTests {
 
   private static org.bytedeco.pytorch.Optimizer adam(TensorVector parameters, double decay) {
     var options = new AdamOptions(0.01);
-    options.betas().put(0.8, 0.99);
+    // A C++ tuple lies in memory last element first.
+    options.betas().put(0.99, 0.8);
     options.eps().put(1e-7);
     options.weight_decay().put(decay);
     return new org.bytedeco.pytorch.Adam(parameters, options);
@@ -88,7 +85,8 @@ class OptimizersAgainstLibtorchTests {
 
   private static org.bytedeco.pytorch.Optimizer adamw(TensorVector parameters, double decay) {
     var options = new AdamWOptions(0.01);
-    options.betas().put(0.8, 0.99);
+    // A C++ tuple lies in memory last element first.
+    options.betas().put(0.99, 0.8);
     options.eps().put(1e-7);
     options.weight_decay().put(decay);
     return new org.bytedeco.pytorch.AdamW(parameters, options);

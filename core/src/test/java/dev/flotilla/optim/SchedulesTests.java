@@ -55,8 +55,7 @@ class SchedulesTests {
   @Test
   void refusesAllBadValuesAtOnce() {
     assertThatThrownBy(() -> new StepDecay(-1, 0, 2))
-        .isInstanceOfSatisfying(
-            ConfigException.class, e -> assertThat(e.problems()).hasSize(3))
+        .isInstanceOfSatisfying(ConfigException.class, e -> assertThat(e.problems()).hasSize(3))
         .hasMessageContaining("every: must be at least 1, but was 0");
   }
 }

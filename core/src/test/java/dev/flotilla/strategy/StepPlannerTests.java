@@ -97,8 +97,7 @@ class StepPlannerTests {
           }
         };
     assertThatThrownBy(() -> StepPlanner.plan(List.of(bad), FACTS))
-        .isInstanceOfSatisfying(
-            PlanRejectedException.class, e -> assertThat(e.issues()).hasSize(2))
+        .isInstanceOfSatisfying(PlanRejectedException.class, e -> assertThat(e.issues()).hasSize(2))
         .hasMessageContaining("2. second (fix two)");
   }
 }
