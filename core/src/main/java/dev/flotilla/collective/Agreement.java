@@ -7,9 +7,9 @@ import java.util.TreeMap;
 /**
  * Makes sure that all ranks of a group mean the same before they exchange tensors.
  *
- * <p>Gloo compares neither sizes nor types: ranks with different layouts abort or compute nonsense. So
- * ranks compare facts (settings, versions, a hash of the layout) on the noticeboard first. Every rank
- * puts up its facts, rank 0 reads them and puts up one verdict, and the others read that.
+ * <p>Gloo compares neither sizes nor types: ranks with different layouts abort or compute nonsense.
+ * So ranks compare facts (settings, versions, a hash of the layout) on the noticeboard first. Every
+ * rank puts up its facts, rank 0 reads them and puts up one verdict, and the others read that.
  */
 public final class Agreement {
 

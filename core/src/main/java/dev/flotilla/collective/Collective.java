@@ -6,8 +6,8 @@ import org.bytedeco.pytorch.Tensor;
 /**
  * The collectives of one group of ranks.
  *
- * <p>Not thread-safe: one thread of a rank issues all calls, in the same order on all ranks. Tensors
- * are dense. A started operation must be awaited; the tensors must stay alive until then.
+ * <p>Not thread-safe: one thread of a rank issues all calls, in the same order on all ranks.
+ * Tensors are dense. A started operation must be awaited; the tensors must stay alive until then.
  */
 public interface Collective extends AutoCloseable {
 
@@ -23,7 +23,9 @@ public interface Collective extends AutoCloseable {
   /** Starts an in-place copy of the root's tensor to all ranks. */
   Pending broadcast(Tensor tensor, int root, Traffic traffic);
 
-  /** Starts a gather of equal parts; {@code whole} holds size times the elements of {@code part}. */
+  /**
+   * Starts a gather of equal parts; {@code whole} holds size times the elements of {@code part}.
+   */
   Pending allGather(Tensor whole, Tensor part, Traffic traffic);
 
   /** Starts an exchange of equal slices: slice j of {@code input} goes to rank j. */
@@ -39,8 +41,8 @@ public interface Collective extends AutoCloseable {
   Collective subgroup(int... ranks);
 
   /**
-   * Returns the same group with another timeout per operation. It is a view: closing it does nothing,
-   * and it ends with the group.
+   * Returns the same group with another timeout per operation. It is a view: closing it does
+   * nothing, and it ends with the group.
    */
   Collective withTimeout(Duration timeout);
 

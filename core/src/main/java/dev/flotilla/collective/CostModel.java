@@ -1,8 +1,8 @@
 package dev.flotilla.collective;
 
 /**
- * Bytes that one rank puts on the wire, by the algorithms Gloo uses for dense tensors: payload alone,
- * without headers and acknowledgements.
+ * Bytes that one rank puts on the wire, by the algorithms Gloo uses for dense tensors: payload
+ * alone, without headers and acknowledgements.
  */
 final class CostModel {
 
@@ -25,7 +25,8 @@ final class CostModel {
 
   /**
    * A binomial tree below the root. In round i, the 2^i ranks that have the data send all of it to
-   * the rank 2^i places further; so the root sends it ceil(log2 n) times, and half of the ranks never.
+   * the rank 2^i places further; so the root sends it ceil(log2 n) times, and half of the ranks
+   * never.
    */
   static long broadcast(int size, int rank, int root, long bytes) {
     int place = Math.floorMod(rank - root, size);

@@ -49,7 +49,8 @@ final class Disagreement {
   private Map<String, List<Integer>> ranksByValue(String name) {
     var ranks = new LinkedHashMap<String, List<Integer>>();
     factsByRank.forEach(
-        (rank, facts) -> ranks.computeIfAbsent(value(facts, name), _ -> new ArrayList<>()).add(rank));
+        (rank, facts) ->
+            ranks.computeIfAbsent(value(facts, name), _ -> new ArrayList<>()).add(rank));
     return ranks;
   }
 

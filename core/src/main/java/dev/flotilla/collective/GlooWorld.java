@@ -25,21 +25,31 @@ final class GlooWorld {
     this.settings = settings;
   }
 
-  static Collective join(World world, CollectiveSettings settings, Map<String, String> environment) {
+  static Collective join(
+      World world, CollectiveSettings settings, Map<String, String> environment) {
     return switch (world.rendezvous()) {
-      case Rendezvous.None _ -> throw new IllegalArgumentException("several ranks need a meeting point");
+      case Rendezvous.None _ ->
+          throw new IllegalArgumentException("several ranks need a meeting point");
       case Rendezvous.SharedFile shared ->
-          new GlooWorld(world, NativeStore.inFile(shared.file()), InetAddress.getLoopbackAddress(), settings)
+          new GlooWorld(
+                  world,
+                  NativeStore.inFile(shared.file()),
+                  InetAddress.getLoopbackAddress(),
+                  settings)
               .join();
       case Rendezvous.Tcp tcp -> overTcp(world, tcp, settings, environment).join();
     };
   }
 
   private static GlooWorld overTcp(
-      World world, Rendezvous.Tcp tcp, CollectiveSettings settings, Map<String, String> environment) {
+      World world,
+      Rendezvous.Tcp tcp,
+      CollectiveSettings settings,
+      Map<String, String> environment) {
     var master = MasterAddress.resolve(tcp);
     var network = environment.getOrDefault("GLOO_SOCKET_IFNAME", "").split(",", 2)[0].strip();
-    var address = network.isEmpty() ? LocalAddress.towards(master) : LocalAddress.ofInterface(network);
+    var address =
+        network.isEmpty() ? LocalAddress.towards(master) : LocalAddress.ofInterface(network);
     var store =
         world.isLeader() && !tcp.hostedElsewhere()
             ? NativeStore.serve(master, world.isOneHost(), settings.joinTimeout())

@@ -37,7 +37,8 @@ final class LocalAddress {
       return network
           .inetAddresses()
           .min(Comparator.comparing(address -> !(address instanceof Inet4Address)))
-          .orElseThrow(() -> new RendezvousException("interface %s has no address".formatted(name)));
+          .orElseThrow(
+              () -> new RendezvousException("interface %s has no address".formatted(name)));
     } catch (SocketException e) {
       throw new RendezvousException("cannot read the network interfaces of this host", e);
     }

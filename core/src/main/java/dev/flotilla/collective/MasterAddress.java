@@ -51,7 +51,9 @@ final class MasterAddress {
     return host + ":" + port;
   }
 
-  /** Opens a socket for the store; only the master address is listened on, where that is possible. */
+  /**
+   * Opens a socket for the store; only the master address is listened on, where that is possible.
+   */
   int listen(boolean isOneHost) {
     try {
       return ListeningSocket.open(listenAddress(isOneHost), port);

@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
 /**
  * Holds back standard output for a while and drops what Gloo printed there.
  *
- * <p>Gloo greets every group on standard output, which belongs to the user's program. The descriptor
- * is one per process, so that users of this class are counted: the first one in diverts it to
- * memory, the last one out turns it back and passes on all that others wrote.
+ * <p>Gloo greets every group on standard output, which belongs to the user's program. The
+ * descriptor is one per process, so that users of this class are counted: the first one in diverts
+ * it to memory, the last one out turns it back and passes on all that others wrote.
  */
 final class NativeOutput implements AutoCloseable {
 

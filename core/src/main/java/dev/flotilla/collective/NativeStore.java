@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The native store of a job, and the server behind it where this rank runs it.
  *
- * <p>A store that Java constructs is a bare object: handing it to native code leaks it, and handing it
- * over twice aborts the process. {@code clone()} returns a counted handle to an equivalent store, so
- * only clones leave this class.
+ * <p>A store that Java constructs is a bare object: handing it to native code leaks it, and handing
+ * it over twice aborts the process. {@code clone()} returns a counted handle to an equivalent
+ * store, so only clones leave this class.
  */
 final class NativeStore implements AutoCloseable {
 
@@ -50,7 +50,8 @@ final class NativeStore implements AutoCloseable {
   static NativeStore serve(MasterAddress master, boolean isOneHost, Duration timeout) {
     int descriptor = master.listen(isOneHost);
     try (var _ = TensorScope.open()) {
-      var options = options(master, timeout).isServer(true).masterListenFd(new IntOptional(descriptor));
+      var options =
+          options(master, timeout).isServer(true).masterListenFd(new IntOptional(descriptor));
       var server = TensorScope.keep(connect(master, options));
       return new NativeStore(server, TensorScope.keep(server.clone()), master.toString());
     }

@@ -6,7 +6,8 @@ import java.util.regex.Pattern;
 /** Makes what native code says about a failure fit for people. */
 final class NativeText {
 
-  private static final Pattern SOURCE_LINE = Pattern.compile("\\[[^\\]\\s]*\\.(cc|cpp|h):\\d+\\] *");
+  private static final Pattern SOURCE_LINE =
+      Pattern.compile("\\[[^\\]\\s]*\\.(cc|cpp|h):\\d+\\] *");
 
   private NativeText() {}
 

@@ -17,7 +17,8 @@ public interface Noticeboard {
 
   /**
    * Opens a part of the board for one conversation. The n-th call with a name on one rank meets the
-   * n-th call with that name on the others, so that conversations never read each other's leftovers.
+   * n-th call with that name on the others, so that conversations never read each other's
+   * leftovers.
    */
   Noticeboard section(String name);
 }

@@ -20,7 +20,11 @@ record PeerInfo(int rank, String host, long pid, String address, String processS
   /** Returns this process as the given rank. */
   static PeerInfo here(int rank, InetAddress address) {
     return new PeerInfo(
-        rank, hostName(), ProcessHandle.current().pid(), address.getHostAddress(), ownProcessSpace());
+        rank,
+        hostName(),
+        ProcessHandle.current().pid(),
+        address.getHostAddress(),
+        ownProcessSpace());
   }
 
   static PeerInfo parse(String text) {

@@ -15,7 +15,8 @@ final class TensorChecks {
 
   static void root(int root, int size) {
     if (root < 0 || root >= size) {
-      throw new IllegalArgumentException("root must be in [0, %d), but was %d".formatted(size, root));
+      throw new IllegalArgumentException(
+          "root must be in [0, %d), but was %d".formatted(size, root));
     }
   }
 

@@ -15,11 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Reads how much memory this process holds outside the Java heap, as the C library and the kernel see
- * it.
+ * Reads how much memory this process holds outside the Java heap, as the C library and the kernel
+ * see it.
  *
- * <p>A leak test fixes and pre-touches the heap and sets {@code MALLOC_ARENA_MAX=1}: live bytes count
- * all of the process then, and the heap does not grow between two readings.
+ * <p>A leak test fixes and pre-touches the heap and sets {@code MALLOC_ARENA_MAX=1}: live bytes
+ * count all of the process then, and the heap does not grow between two readings.
  */
 public final class LeakProbe {
 

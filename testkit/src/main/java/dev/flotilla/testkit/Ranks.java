@@ -10,7 +10,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Runs the ranks of a job as threads of this process, connected by Gloo over the loopback interface.
+ * Runs the ranks of a job as threads of this process, connected by Gloo over the loopback
+ * interface.
  *
  * <p>The threads share the default random generator and libtorch's thread settings: nothing that
  * depends on either can be tested here. Each thread has its own native scopes.

@@ -51,7 +51,9 @@ class AgreementTests {
           var failure =
               catchThrowableOfType(
                   AgreementException.class, () -> Agreement.check(group, facts, TIMEOUT));
-          assertThat(failure).hasMessageContaining("elements 100").hasMessageContaining("elements 101");
+          assertThat(failure)
+              .hasMessageContaining("elements 100")
+              .hasMessageContaining("elements 101");
           assertThat(failure.exitCode()).isEqualTo(2);
         });
   }
@@ -67,8 +69,7 @@ class AgreementTests {
   @Test
   void differenceIsToldAlthoughOneRankIsSilent() {
     long start = System.nanoTime();
-    var messages =
-        messages(3, rank -> rank == 1 ? "" : "0.0" + rank, Duration.ofSeconds(20));
+    var messages = messages(3, rank -> rank == 1 ? "" : "0.0" + rank, Duration.ofSeconds(20));
     assertThat(messages.get(0)).contains("rank 0").contains("rank 2").contains("0.02");
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(9));
   }
@@ -80,8 +81,7 @@ class AgreementTests {
   }
 
   /** Returns what each rank is told; a rank without a rate states nothing and waits. */
-  private static List<String> messages(
-      int size, IntFunction<String> rate, Duration timeout) {
+  private static List<String> messages(int size, IntFunction<String> rate, Duration timeout) {
     return Ranks.call(
         size,
         group -> {

@@ -122,8 +122,7 @@ class GlooCollectiveTests {
     Ranks.run(
         2,
         group -> {
-          assertThatThrownBy(
-                  () -> group.allGather(torch.ones(3), torch.ones(2), Traffic.EXCHANGE))
+          assertThatThrownBy(() -> group.allGather(torch.ones(3), torch.ones(2), Traffic.EXCHANGE))
               .isInstanceOf(IllegalArgumentException.class);
           assertThatThrownBy(() -> group.allToAll(torch.ones(3), torch.ones(3), Traffic.EXCHANGE))
               .hasMessageContaining("2 divides");

@@ -93,7 +93,8 @@ class JoiningTests {
                 world -> {
                   var environment = Map.of("GLOO_SOCKET_IFNAME", "lo");
                   var own = world(world.rank(), 2, master);
-                  try (var group = GlooWorld.join(own, CollectiveSettings.defaults(), environment)) {
+                  try (var group =
+                      GlooWorld.join(own, CollectiveSettings.defaults(), environment)) {
                     group.barrier();
                     return group.size();
                   }

@@ -135,8 +135,7 @@ class ResourceTests {
     for (var line : ownSockets()) {
       var local = line.strip().split("\\s+", -1)[1];
       var address = local.substring(0, local.indexOf(':'));
-      boolean isLoopback =
-          address.endsWith("7F") || address.equals("0".repeat(24) + "01000000");
+      boolean isLoopback = address.endsWith("7F") || address.equals("0".repeat(24) + "01000000");
       if (!isLoopback) {
         foreign.add(line);
       }

@@ -63,8 +63,7 @@ class RanksTests {
     var files =
         Ranks.of(2)
             .callWorlds(
-                world ->
-                    ((Rendezvous.SharedFile) world.rendezvous()).file().resolveSibling(""));
+                world -> ((Rendezvous.SharedFile) world.rendezvous()).file().resolveSibling(""));
     assertThat(files).hasSize(2).noneMatch(Files::exists);
   }
 
