@@ -13,7 +13,7 @@ import java.util.TreeMap;
  */
 public final class Agreement {
 
-  private static final Duration GRACE = Duration.ofSeconds(2);
+  private static final Duration GRACE = Duration.ofSeconds(1);
   private static final String VERDICT = "verdict";
   private static final String SAME = "same";
 
@@ -52,18 +52,18 @@ public final class Agreement {
   }
 
   private String judge() {
-    var verdict = verdict();
+    var arrival = new Arrival(facts, size);
+    awaitFacts(arrival);
+    var verdict = verdict(arrival);
     answers.post(VERDICT, verdict);
     if (!verdict.equals(SAME)) {
-      awaitReaders();
+      awaitReaders(arrival);
     }
     return verdict;
   }
 
-  private String verdict() {
-    var arrival = new Arrival(facts, size);
-    var known = readUntilSettled(arrival);
-    var disagreement = new Disagreement(known);
+  private String verdict(Arrival arrival) {
+    var disagreement = new Disagreement(read(arrival));
     if (disagreement.exists()) {
       return "the ranks of this job differ: " + disagreement.describe();
     }
@@ -71,18 +71,15 @@ public final class Agreement {
   }
 
   /** A difference is told soon: those that come late cannot make it right. */
-  private Map<Integer, Facts> readUntilSettled(Arrival arrival) {
+  private void awaitFacts(Arrival arrival) {
     var deadline = Deadline.in(timeout);
-    boolean isComplete = arrival.await(Duration.ZERO);
-    while (!isComplete && !deadline.hasPassed()) {
+    while (!arrival.look() && !deadline.hasPassed()) {
       if (new Disagreement(read(arrival)).exists()) {
         arrival.await(min(GRACE, deadline.left()));
-        return read(arrival);
+        return;
       }
       deadline.pause();
-      isComplete = arrival.await(Duration.ZERO);
     }
-    return read(arrival);
   }
 
   private static Duration min(Duration a, Duration b) {
@@ -101,10 +98,9 @@ public final class Agreement {
   }
 
   /** Rank 0 may serve the noticeboard: it must not go before the others have read. */
-  private void awaitReaders() {
-    var arrival = new Arrival(answers, size);
+  private void awaitReaders(Arrival arrival) {
     answers.post(Arrival.key(rank), "read");
-    arrival.await(GRACE);
+    new Arrival(answers, arrival.byRank().keySet()).await(GRACE);
   }
 
   private String awaitVerdict() {

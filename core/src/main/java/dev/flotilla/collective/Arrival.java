@@ -1,12 +1,12 @@
 package dev.flotilla.collective;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
+import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -14,33 +14,40 @@ import java.util.stream.IntStream;
 final class Arrival {
 
   private final Noticeboard board;
-  private final int size;
-  private final List<Optional<String>> notices;
+  private final SortedMap<Integer, String> notices = new TreeMap<>();
+  private final SortedSet<Integer> missing;
 
+  /** Waits for all ranks of a group. */
   Arrival(Noticeboard board, int size) {
+    this(board, IntStream.range(0, size).boxed().toList());
+  }
+
+  /** Waits for some ranks of a group. */
+  Arrival(Noticeboard board, Collection<Integer> ranks) {
     this.board = board;
-    this.size = size;
-    this.notices = new ArrayList<>(Collections.nCopies(size, Optional.empty()));
+    this.missing = new TreeSet<>(ranks);
   }
 
   /** Polls until all are there or the time is up; tells whether all are there. */
   boolean await(Duration timeout) {
     var deadline = Deadline.in(timeout);
-    look();
-    while (!missing().isEmpty() && !deadline.hasPassed()) {
+    while (!look() && !deadline.hasPassed()) {
       deadline.pause();
-      look();
     }
-    return missing().isEmpty();
+    return missing.isEmpty();
   }
 
-  /** Looks once for what was not there before. */
-  void look() {
-    for (int rank = 0; rank < size; rank++) {
-      if (notices.get(rank).isEmpty()) {
-        notices.set(rank, board.read(key(rank)));
-      }
+  /** Looks once for what was not there before; tells whether all are there. */
+  boolean look() {
+    for (int rank : List.copyOf(missing)) {
+      board.read(key(rank)).ifPresent(notice -> arrived(rank, notice));
     }
+    return missing.isEmpty();
+  }
+
+  private void arrived(int rank, String notice) {
+    missing.remove(rank);
+    notices.put(rank, notice);
   }
 
   static String key(int rank) {
@@ -48,21 +55,16 @@ final class Arrival {
   }
 
   /** Returns the notices by rank, without those that are missing. */
-  Map<Integer, String> byRank() {
-    var byRank = new TreeMap<Integer, String>();
-    for (int rank = 0; rank < size; rank++) {
-      int present = rank;
-      notices.get(rank).ifPresent(notice -> byRank.put(present, notice));
-    }
-    return byRank;
+  SortedMap<Integer, String> byRank() {
+    return notices;
   }
 
-  List<Integer> missing() {
-    return IntStream.range(0, size).filter(rank -> notices.get(rank).isEmpty()).boxed().toList();
+  Collection<Integer> missing() {
+    return missing;
   }
 
   /** Returns "rank 3" or "ranks 1, 3". */
-  static String name(List<Integer> ranks) {
+  static String name(Collection<Integer> ranks) {
     return (ranks.size() == 1 ? "rank " : "ranks ")
         + ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
   }

@@ -116,7 +116,7 @@ final class GlooCollective implements Collective {
 
   @Override
   public Collective withTimeout(Duration other) {
-    return new GlooCollective(member, other, () -> {});
+    return new GlooCollective(member, member.checked(other), () -> {});
   }
 
   @Override

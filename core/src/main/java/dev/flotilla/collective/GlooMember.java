@@ -53,6 +53,11 @@ final class GlooMember implements AutoCloseable {
     return membership.settings().timeout();
   }
 
+  /** Returns a timeout that was checked as the setting is. */
+  Duration checked(Duration timeout) {
+    return membership.settings().withTimeout(timeout).timeout();
+  }
+
   GlooOptions optionsFor(Duration timeout) {
     return options.computeIfAbsent(timeout, GlooOptions::new);
   }

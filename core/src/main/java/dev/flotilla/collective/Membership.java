@@ -5,25 +5,38 @@ import java.net.InetAddress;
 /** What a rank needs to form groups with others: the store, its address and the settings. */
 record Membership(NativeStore store, InetAddress address, CollectiveSettings settings) {
 
-  /** Waits for all ranks of a group and connects them; {@code name} is the same on all of them. */
+  /** Connects the ranks of a group, which have met; {@code name} is the same on all of them. */
   GlooGroup form(String name, Roster roster, int rank) {
-    return GlooGroup.connect(store, name + "/gloo", roster, rank, address, settings);
+    var group = GlooGroup.connect(store, name + "/gloo", roster, rank, address, settings);
+    try {
+      // Otherwise a rank could leave while another is still connecting to it, which then fails.
+      await(name + "/connected/", rank, roster.size(), roster.self(), "connected");
+      return group;
+    } catch (RendezvousException e) {
+      group.close();
+      throw e;
+    }
   }
 
   /** Puts this rank up, and returns all ranks once they are there. */
   Roster meet(String name, PeerInfo self, int rank, int size) {
-    var board = store.board(name + "/");
-    board.post(Arrival.key(rank), self.format());
+    var arrival = await(name + "/arrived/", rank, size, self, self.format());
+    return new Roster(arrival.byRank().values().stream().map(PeerInfo::parse).toList(), rank);
+  }
+
+  private Arrival await(String prefix, int rank, int size, PeerInfo self, String notice) {
+    var board = store.board(prefix);
+    board.post(Arrival.key(rank), notice);
     var arrival = new Arrival(board, size);
     if (!arrival.await(settings.joinTimeout())) {
       throw new RendezvousException(absence(arrival, self, size));
     }
-    return new Roster(arrival.byRank().values().stream().map(PeerInfo::parse).toList(), rank);
+    return arrival;
   }
 
   private String absence(Arrival arrival, PeerInfo self, int size) {
     return ("%s waited %s at %s, but %s of %d did not arrive; check that all ranks were started,"
-            + " with the same WORLD_SIZE and meeting point")
+                + " with the same WORLD_SIZE and meeting point")
         .formatted(
             self,
             Deadline.seconds(settings.joinTimeout()),

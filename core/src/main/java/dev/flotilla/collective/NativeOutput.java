@@ -23,7 +23,14 @@ import java.util.regex.Pattern;
  */
 final class NativeOutput implements AutoCloseable {
 
-  private static final Pattern GREETING = Pattern.compile("[^\\n]*\\[Gloo\\] Rank [^\\n]*\\n");
+  private static final String GREETING_START = "[Gloo] Rank ";
+  private static final Pattern GREETING =
+      Pattern.compile(
+          "\\[Gloo\\] Rank \\d+ is connected to \\d+ peer ranks. "
+              + "Expected number of connected peer ranks is : \\d+\\n");
+  // Ranks that are threads of one process print at once, and their words mix.
+  private static final Pattern MIXED_GREETINGS =
+      Pattern.compile("(?m)^(.*(\\[Gloo\\] Rank| connected |peer ranks).*|[0-9 ]*)\\n?");
   private static final int OUTPUT = 1;
   private static final CFunction MEMORY_FILE = CFunction.find("memfd_create", ADDRESS, JAVA_INT);
   private static final CFunction DUPLICATE = CFunction.find("dup", JAVA_INT);
@@ -77,10 +84,14 @@ final class NativeOutput implements AutoCloseable {
   private static void passOn() {
     try {
       var text = Files.readString(Path.of("/proc/self/fd/" + held), ISO_8859_1);
-      var rest = GREETING.matcher(text).replaceAll("");
-      new FileOutputStream(FileDescriptor.out).write(rest.getBytes(ISO_8859_1));
+      new FileOutputStream(FileDescriptor.out).write(withoutGreetings(text).getBytes(ISO_8859_1));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot pass on standard output", e);
     }
+  }
+
+  private static String withoutGreetings(String text) {
+    var rest = GREETING.matcher(text).replaceAll("");
+    return rest.contains(GREETING_START) ? MIXED_GREETINGS.matcher(rest).replaceAll("") : rest;
   }
 }

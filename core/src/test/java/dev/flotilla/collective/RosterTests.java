@@ -2,6 +2,7 @@ package dev.flotilla.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +26,7 @@ class RosterTests {
   void namesProcessOfThisHostThatIsGone() throws Exception {
     var ended = new ProcessBuilder("true").start();
     ended.waitFor();
-    var self = PeerInfo.here(0, java.net.InetAddress.getLoopbackAddress());
+    var self = PeerInfo.here(0, InetAddress.getLoopbackAddress());
     var gone = new PeerInfo(1, self.host(), ended.pid(), self.address(), self.processSpace());
     assertThat(new Roster(List.of(self, gone), 0).suspects("Timed out"))
         .isEqualTo(gone + " is gone");
@@ -33,7 +34,7 @@ class RosterTests {
 
   @Test
   void peersTravelAsText() {
-    var self = PeerInfo.here(3, java.net.InetAddress.getLoopbackAddress());
+    var self = PeerInfo.here(3, InetAddress.getLoopbackAddress());
     assertThat(PeerInfo.parse(self.format())).isEqualTo(self);
   }
 

@@ -55,8 +55,8 @@ final class RankThreads<T> {
     if (thread.isAlive()) {
       var stuck = new TimeoutException("still running after " + limit);
       stuck.setStackTrace(thread.getStackTrace());
-      thread.interrupt();
       failures.add(new RankFailure(rank, stuck));
+      thread.interrupt();
     }
   }
 

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -80,14 +81,13 @@ class AgreementTests {
   }
 
   /** Returns what each rank is told; a rank without a rate states nothing and waits. */
-  private static List<String> messages(
-      int size, java.util.function.IntFunction<String> rate, Duration timeout) {
+  private static List<String> messages(int size, IntFunction<String> rate, Duration timeout) {
     return Ranks.call(
         size,
         group -> {
           var lr = rate.apply(group.rank());
           if (lr.isEmpty()) {
-            Thread.sleep(4_500);
+            Thread.sleep(2_500);
             return "";
           }
           var facts = new LinkedHashMap<String, String>();

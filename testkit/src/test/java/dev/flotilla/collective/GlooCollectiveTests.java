@@ -2,7 +2,9 @@ package dev.flotilla.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.flotilla.memory.TensorScope;
 import dev.flotilla.testkit.RankFailure;
 import dev.flotilla.testkit.Ranks;
 import java.time.Duration;
@@ -93,7 +95,7 @@ class GlooCollectiveTests {
           var first = Tensors.floats(1, 100_000);
           var second = Tensors.floats(2, 100_000);
           Pending[] pending = new Pending[2];
-          try (var _ = dev.flotilla.memory.TensorScope.open()) {
+          try (var _ = TensorScope.open()) {
             pending[0] = group.allReduce(first, Reduction.SUM, Traffic.EXCHANGE);
             pending[1] = group.allReduce(second, Reduction.SUM, Traffic.EXCHANGE);
           }
@@ -139,8 +141,9 @@ class GlooCollectiveTests {
         group -> {
           var outer = group.subgroup(3, 0);
           var inner = group.subgroup(1, 2);
-          var own = group.rank() == 0 || group.rank() == 3 ? outer : inner;
-          var other = own == outer ? inner : outer;
+          boolean isOuter = group.rank() == 0 || group.rank() == 3;
+          var own = isOuter ? outer : inner;
+          var other = isOuter ? inner : outer;
           assertThat(other.size()).isEqualTo(1);
           assertThat(own.size()).isEqualTo(2);
           assertThat(outer.rank()).isEqualTo(group.rank() == 0 ? 1 : 0);
@@ -211,7 +214,7 @@ class GlooCollectiveTests {
   @Test
   void failedGroupStaysFailed() {
     var failure =
-        org.assertj.core.api.Assertions.catchThrowableOfType(
+        catchThrowableOfType(
             RankFailure.class,
             () ->
                 Ranks.run(

@@ -11,12 +11,11 @@ final class ManyOperations {
   private ManyOperations() {}
 
   public static void main(String[] arguments) {
-    boolean isQuiet = arguments.length > 0;
-    System.out.println(isQuiet ? "before" : "joining");
+    System.out.println("joining");
     try (var _ = TensorScope.open();
         var group = ProcessWorld.join(Duration.ofSeconds(20))) {
       group.barrier();
-      System.out.println(isQuiet ? "after" : "growth=" + growth(group));
+      System.out.printf("grew by %d bytes%n", growth(group));
     }
   }
 
