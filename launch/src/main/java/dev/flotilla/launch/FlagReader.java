@@ -3,11 +3,12 @@ package dev.flotilla.launch;
 import dev.flotilla.world.RankEnvironment;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** Sorts a command line into values of the launcher, options of the application, and the rest. */
 final class FlagReader {
@@ -20,6 +21,16 @@ final class FlagReader {
    */
   record Given(String value, String spelled, boolean fromCommandLine) {}
 
+  private record Written(String name, Optional<String> attached) {
+    static Written of(String argument) {
+      int equals = argument.indexOf('=');
+      return equals < 0
+          ? new Written(argument, Optional.empty())
+          : new Written(argument.substring(0, equals), Optional.of(argument.substring(equals + 1)));
+    }
+  }
+
+  private final Set<String> seen = new HashSet<>();
   private final Map<String, Given> values = new HashMap<>();
   private final List<String> appArguments = new ArrayList<>();
   private final List<String> rest = new ArrayList<>();
@@ -51,6 +62,36 @@ final class FlagReader {
     return problems;
   }
 
+  /** Reads a whole number; notes a problem, and returns the least one, for anything else. */
+  int number(Given given, int least, int most, String allowed) {
+    String text = given.value().strip();
+    if (text.matches("[0-9]{1,9}")) {
+      int number = Integer.parseInt(text);
+      if (number >= least && number <= most) {
+        return number;
+      }
+    }
+    wrong(given, "must be " + allowed);
+    return least;
+  }
+
+  /** Notes that a value breaks a requirement. */
+  void wrong(Given given, String requirement) {
+    problem("%s %s, but was '%s'".formatted(given.spelled(), requirement, given.value()));
+  }
+
+  /** Notes that what is asked for is understood but cannot be done. */
+  void refuse(Given given, String reason) {
+    problem("%s: %s".formatted((given.spelled() + " " + given.value()).strip(), reason));
+  }
+
+  /** Notes a problem, once. */
+  void problem(String problem) {
+    if (!problems.contains(problem)) {
+      problems.add(problem);
+    }
+  }
+
   /** Reads options up to the first argument that is none, or {@code --}. */
   void readArguments(List<String> arguments) {
     int next = 0;
@@ -70,46 +111,54 @@ final class FlagReader {
     for (Flag flag : FlagTable.withVariables()) {
       String name = RankEnvironment.FLAG_PREFIX + flag.variableSuffix();
       String value = environment.get(name);
-      if (value != null && !values.containsKey(flag.name()) && !isOff(flag, value)) {
+      if (value != null && !seen.contains(flag.name()) && !isOff(flag, value)) {
         take(flag, new Given(value, name, false));
       }
     }
   }
 
   private static boolean isOff(Flag flag, String value) {
-    return !flag.takesValue() && (value.isEmpty() || value.equals("0"));
+    return value.isBlank() || (!flag.takesValue() && value.equals("0"));
   }
 
   private int readOption(List<String> arguments, int at) {
-    String argument = arguments.get(at);
-    int equals = argument.indexOf('=');
-    String name = equals < 0 ? argument : argument.substring(0, equals);
-    @Nullable String attached = equals < 0 ? null : argument.substring(equals + 1);
-    Optional<AppOption> app =
-        appOptions.stream().filter(option -> option.name().equals(name)).findFirst();
-    Optional<Flag> flag = FlagTable.find(name);
-    if (app.isEmpty() && flag.isEmpty()) {
-      unknown(name);
+    Written written = Written.of(arguments.get(at));
+    Optional<Boolean> takesValue = takesValue(written.name());
+    if (takesValue.isEmpty()) {
+      unknown(written.name());
       return at + 1;
     }
-    boolean takesValue =
-        app.map(AppOption::takesValue).orElse(flag.map(Flag::takesValue).orElse(false));
-    boolean separate = takesValue && attached == null;
+    boolean separate = takesValue.get() && written.attached().isEmpty();
     if (separate && !hasValueAt(arguments, at + 1)) {
-      problems.add(name + " needs a value");
+      problem(written.name() + " needs a value");
       return at + 1;
     }
-    if (!takesValue && attached != null) {
-      problems.add("%s takes no value, but was given '%s'".formatted(name, attached));
+    if (!takesValue.get() && written.attached().isPresent()) {
+      problem("%s takes no value".formatted(arguments.get(at)));
+      return at + 1;
     }
     int after = at + (separate ? 2 : 1);
-    if (app.isPresent()) {
-      appArguments.addAll(arguments.subList(at, after));
-    } else {
-      String value = separate ? arguments.get(at + 1) : attached == null ? "" : attached;
-      take(flag.get(), new Given(value, name, true));
-    }
+    String value = separate ? arguments.get(at + 1) : written.attached().orElse("");
+    takeOption(written.name(), value, arguments.subList(at, after));
     return after;
+  }
+
+  private void takeOption(String name, String value, List<String> asWritten) {
+    if (appOption(name).isPresent()) {
+      appArguments.addAll(asWritten);
+    } else {
+      FlagTable.find(name).ifPresent(flag -> take(flag, new Given(value, name, true)));
+    }
+  }
+
+  private Optional<Boolean> takesValue(String name) {
+    return appOption(name)
+        .map(AppOption::takesValue)
+        .or(() -> FlagTable.find(name).map(Flag::takesValue));
+  }
+
+  private Optional<AppOption> appOption(String name) {
+    return appOptions.stream().filter(option -> option.name().equals(name)).findFirst();
   }
 
   private static boolean hasValueAt(List<String> arguments, int at) {
@@ -119,20 +168,17 @@ final class FlagReader {
   }
 
   private void take(Flag flag, Given given) {
+    seen.add(flag.name());
     switch (flag.rule()) {
       case Flag.Rule.Honoured() -> values.put(flag.name(), given);
       case Flag.Rule.NoEffect(String reason) ->
           warnings.add("%s has no effect: %s".formatted(given.spelled(), reason));
       case Flag.Rule.Refused(String reason, var harmless) -> {
         if (!harmless.contains(given.value()) || !flag.takesValue()) {
-          problems.add("%s: %s".formatted(shown(given), reason));
+          refuse(given, reason);
         }
       }
     }
-  }
-
-  private static String shown(Given given) {
-    return given.value().isEmpty() ? given.spelled() : given.spelled() + " " + given.value();
   }
 
   private void unknown(String name) {
@@ -144,6 +190,6 @@ final class FlagReader {
         NearestName.of(FlagTable.dashed(name), known)
             .map(nearest -> "; did you mean %s?".formatted(nearest))
             .orElse("");
-    problems.add("unknown option %s%s".formatted(name, hint));
+    problem("unknown option %s%s".formatted(name, hint));
   }
 }

@@ -14,7 +14,7 @@ import java.util.TreeMap;
  * What to launch on this host, and which part of the job that is.
  *
  * @param processes number of ranks on this host, 1 to 1024; the same on every host
- * @param nodes number of hosts, 1 or more
+ * @param nodes number of hosts, 1 to 65536
  * @param nodeRank number of this host, 0 to nodes - 1
  * @param masterAddress host of rank 0; needed with several hosts
  * @param masterPort port on that host; on one host a free one is chosen when absent
@@ -40,6 +40,7 @@ public record LaunchSettings(
   public static final Duration DEFAULT_GRACE = Duration.ofSeconds(5);
 
   static final int MOST_PROCESSES = 1024;
+  static final int MOST_NODES = 65536;
   static final Duration LONGEST_GRACE = Duration.ofSeconds(7);
 
   /**
@@ -54,7 +55,10 @@ public record LaunchSettings(
         problems,
         processes >= 1 && processes <= MOST_PROCESSES,
         "the number of ranks on this host must be in [1, 1024], but was " + processes);
-    require(problems, nodes >= 1, "the number of hosts must be 1 or more, but was " + nodes);
+    require(
+        problems,
+        nodes >= 1 && nodes <= MOST_NODES,
+        "the number of hosts must be in [1, 65536], but was " + nodes);
     require(
         problems,
         nodeRank >= 0 && nodeRank < Math.max(nodes, 1),
@@ -110,7 +114,7 @@ public record LaunchSettings(
 
   /** Returns the number of ranks on all hosts. */
   public int worldSize() {
-    return Math.multiplyExact(processes, nodes);
+    return processes * nodes;
   }
 
   boolean isOneHost() {

@@ -5,7 +5,6 @@ import dev.flotilla.world.HostPort;
 import dev.flotilla.world.RankEnvironment;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,14 +17,12 @@ import java.util.stream.Stream;
 /** Turns the values of options into settings. */
 final class SettingsReader {
 
-  private static final int DEFAULT_ENDPOINT_PORT = 29400;
   private static final Path DEFAULT_LOG_DIR = Path.of("log");
 
   private final FlagReader flags;
   private final Map<String, String> environment;
   private final int cores;
   private final Supplier<Set<String>> hostAddresses;
-  private final List<String> problems = new ArrayList<>();
 
   SettingsReader(
       FlagReader flags,
@@ -36,14 +33,13 @@ final class SettingsReader {
     this.environment = environment;
     this.cores = cores;
     this.hostAddresses = hostAddresses;
-    problems.addAll(flags.problems());
   }
 
   ParsedFlags read() {
     Optional<LaunchSettings> settings = settings();
     Optional<Path> logDir = value(FlagTable.LOG_DIR).map(Path::of);
-    if (!problems.isEmpty()) {
-      throw new LaunchException(problems);
+    if (!flags.problems().isEmpty()) {
+      throw new LaunchException(flags.problems());
     }
     return new ParsedFlags(
         settings.orElseThrow(),
@@ -60,10 +56,10 @@ final class SettingsReader {
     List<String> hosts = hosts();
     int nodes = nodes(hosts);
     int nodeRank = nodeRank(hosts, nodes);
-    Optional<HostPort> master = master(hosts, nodes);
+    Optional<HostPort> master = new MasterFlags(flags, nodes).master(hosts);
     Duration grace = grace();
     checkBackend();
-    if (!problems.isEmpty()) {
+    if (!flags.problems().isEmpty()) {
       return Optional.empty();
     }
     try {
@@ -80,7 +76,7 @@ final class SettingsReader {
               value(FlagTable.LOG_DIR).map(Path::of).orElse(DEFAULT_LOG_DIR),
               grace));
     } catch (LaunchException e) {
-      problems.addAll(e.problems());
+      e.problems().forEach(flags::problem);
       return Optional.empty();
     }
   }
@@ -93,11 +89,11 @@ final class SettingsReader {
     return switch (given.get().value()) {
       case "auto", "cpu" -> Math.max(1, cores);
       case "gpu", "xpu" -> {
-        wrong(given.get(), "ranks run on CPUs in this version; give a number, auto or cpu");
+        flags.refuse(given.get(), "ranks run on CPUs in this version; give a number, auto or cpu");
         yield 1;
       }
       default ->
-          number(
+          flags.number(
               given.get(),
               1,
               LaunchSettings.MOST_PROCESSES,
@@ -106,32 +102,39 @@ final class SettingsReader {
   }
 
   private List<String> hosts() {
-    return value(FlagTable.IPS)
-        .map(ips -> Stream.of(ips.split(",", -1)).map(String::strip).toList())
-        .orElse(List.of());
+    Optional<Given> given = flags.value(FlagTable.IPS);
+    List<String> hosts =
+        given
+            .map(it -> Stream.of(it.value().split(",", -1)).map(String::strip).toList())
+            .orElse(List.of());
+    if (!hosts.stream().allMatch(SettingsReader::isHost)) {
+      flags.wrong(given.orElseThrow(), "must be hosts separated by commas");
+    }
+    return hosts;
+  }
+
+  private static boolean isHost(String text) {
+    return HostPort.parse(text).filter(host -> host.port().isEmpty()).isPresent();
   }
 
   private int nodes(List<String> hosts) {
-    int listed = Math.max(1, hosts.size());
-    Optional<Given> given = flags.value(FlagTable.NNODES);
-    if (given.isEmpty()) {
-      return listed;
-    }
-    String[] range = given.get().value().split(":", -1);
-    if (range.length == 2 && !range[0].equals(range[1])) {
-      wrong(given.get(), "the number of hosts is fixed for a launch; give one number");
-      return listed;
-    }
-    var number = new Given(range[0], given.get().spelled(), given.get().fromCommandLine());
-    if (range.length > 2) {
-      number = given.get();
-    }
-    int nodes = number(number, 1, Integer.MAX_VALUE, "a whole number of 1 or more");
-    if (value(FlagTable.STANDALONE).isPresent() && nodes > 1) {
-      problems.add(
-          "--standalone is for one host, but %s says %d".formatted(given.get().spelled(), nodes));
+    int nodes =
+        flags.value(FlagTable.NNODES).map(this::nodes).orElseGet(() -> Math.max(1, hosts.size()));
+    if (flags.value(FlagTable.STANDALONE).isPresent() && nodes > 1) {
+      flags.problem("--standalone is for one host, but %d hosts are asked for".formatted(nodes));
     }
     return nodes;
+  }
+
+  private int nodes(Given given) {
+    String[] range = given.value().split(":", -1);
+    boolean isRange = range.length == 2;
+    if (isRange && !range[0].equals(range[1])) {
+      flags.refuse(given, "the number of hosts is fixed for a launch; give one number");
+      return 1;
+    }
+    var number = isRange ? new Given(range[0], given.spelled(), true) : given;
+    return flags.number(number, 1, LaunchSettings.MOST_NODES, "a whole number from 1 to 65536");
   }
 
   private int nodeRank(List<String> hosts, int nodes) {
@@ -142,7 +145,8 @@ final class SettingsReader {
       given = Optional.of(new Given(index, RankEnvironment.JOB_COMPLETION_INDEX, false));
     }
     if (given.isPresent()) {
-      return number(given.get(), 0, nodes - 1, "a whole number from 0 to %d".formatted(nodes - 1));
+      return flags.number(
+          given.get(), 0, nodes - 1, "a whole number from 0 to %d".formatted(nodes - 1));
     }
     return nodes == 1 ? 0 : indexOfThisHost(hosts, nodes);
   }
@@ -156,59 +160,10 @@ final class SettingsReader {
         return matches[0];
       }
     }
-    problems.add(
+    flags.problem(
         "--node-rank is needed to tell the %d hosts apart: give it as 0 to %d, another on each host"
             .formatted(nodes, nodes - 1));
     return 0;
-  }
-
-  private Optional<HostPort> master(List<String> hosts, int nodes) {
-    List<HostPort> stated = mastersFrom(true);
-    List<HostPort> masters = stated.isEmpty() ? mastersFrom(false) : stated;
-    if (masters.stream().distinct().count() > 1) {
-      problems.add("--master, --master-addr and --rdzv-endpoint name different masters: give one");
-    }
-    Optional<HostPort> first = masters.stream().findFirst();
-    return first.isEmpty() ? defaultMaster(hosts, nodes) : first;
-  }
-
-  /** Without an address, a port alone serves one host, or the first of those listed. */
-  private Optional<HostPort> defaultMaster(List<String> hosts, int nodes) {
-    OptionalInt port = masterPort();
-    if (!hosts.isEmpty()) {
-      return Optional.of(new HostPort(hosts.getFirst(), port));
-    }
-    return nodes == 1 ? Optional.of(new HostPort("127.0.0.1", port)) : Optional.empty();
-  }
-
-  private List<HostPort> mastersFrom(boolean commandLine) {
-    var masters = new ArrayList<HostPort>();
-    endpoint(FlagTable.RDZV_ENDPOINT, commandLine)
-        .map(it -> new HostPort(it.host(), OptionalInt.of(it.port().orElse(DEFAULT_ENDPOINT_PORT))))
-        .ifPresent(masters::add);
-    endpoint(FlagTable.MASTER, commandLine).ifPresent(masters::add);
-    endpoint(FlagTable.MASTER_ADDR, commandLine)
-        .map(it -> new HostPort(it.host(), masterPort()))
-        .ifPresent(masters::add);
-    return masters;
-  }
-
-  private Optional<HostPort> endpoint(String flag, boolean commandLine) {
-    Optional<Given> given = flags.value(flag).filter(it -> it.fromCommandLine() == commandLine);
-    Optional<HostPort> endpoint = given.flatMap(it -> HostPort.parse(it.value()));
-    if (given.isPresent() && endpoint.isEmpty()) {
-      wrong(given.get(), "must be a host or host:port");
-    }
-    return endpoint;
-  }
-
-  private OptionalInt masterPort() {
-    Optional<Given> given = flags.value(FlagTable.MASTER_PORT);
-    OptionalInt port = given.map(it -> HostPort.port(it.value())).orElse(OptionalInt.empty());
-    if (given.isPresent() && port.isEmpty()) {
-      wrong(given.get(), "must be a port from 1 to 65535");
-    }
-    return port;
   }
 
   private Duration grace() {
@@ -216,7 +171,8 @@ final class SettingsReader {
         .value(FlagTable.GRACE)
         .map(
             given ->
-                Duration.ofSeconds(number(given, 0, 7, "a whole number of seconds from 0 to 7")))
+                Duration.ofSeconds(
+                    flags.number(given, 0, 7, "a whole number of seconds from 0 to 7")))
         .orElse(LaunchSettings.DEFAULT_GRACE);
   }
 
@@ -224,26 +180,7 @@ final class SettingsReader {
     flags
         .value(FlagTable.RDZV_BACKEND)
         .filter(given -> !Set.of("static", "c10d").contains(given.value()))
-        .ifPresent(given -> wrong(given, "must be static or c10d"));
-  }
-
-  private int number(Given given, int least, int most, String allowed) {
-    String text = given.value().strip();
-    if (text.matches("[0-9]{1,9}")) {
-      int number = Integer.parseInt(text);
-      if (number >= least && number <= most) {
-        return number;
-      }
-    }
-    wrong(given, "must be " + allowed);
-    return least;
-  }
-
-  private void wrong(Given given, String requirement) {
-    String problem = "%s %s, but was '%s'".formatted(given.spelled(), requirement, given.value());
-    if (!problems.contains(problem)) {
-      problems.add(problem);
-    }
+        .ifPresent(given -> flags.wrong(given, "must be static or c10d"));
   }
 
   private Optional<String> value(String flag) {

@@ -1,6 +1,7 @@
 package dev.flotilla.launch;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.OptionalInt;
 
@@ -18,7 +19,9 @@ public final class LauncherProgram {
             2,
             Path.of(args[0]));
     LaunchSettings settings =
-        LaunchSettings.oneHost(Integer.parseInt(args[1]), Path.of(args[0], "log"));
+        new Launch(Path.of(args[0]))
+            .grace(Duration.ofSeconds(1))
+            .settings(Integer.parseInt(args[1]));
     String[] steps = Arrays.copyOfRange(args, 2, args.length);
     System.exit(launcher.run(settings, Launch.command(steps), () -> {}).exitCode());
   }

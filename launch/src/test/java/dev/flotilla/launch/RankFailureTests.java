@@ -134,7 +134,7 @@ class RankFailureTests {
             "1:pid:" + stopped,
             "1:signal:STOP",
             "0:await:" + stopped,
-            "0:sleep:3500",
+            "0:sleep:3000",
             "0:peer:timed out after 3 s");
 
     assertThat(failure.rank()).isEqualTo(1);

@@ -1,0 +1,59 @@
+package dev.flotilla.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MeetingFolderTests {
+
+  @TempDir Path temporary;
+
+  @Test
+  void isPrivateAndGoesAway() throws IOException {
+    Path path;
+    try (var folder = MeetingFolder.create(temporary)) {
+      path = folder.path();
+      Files.createFile(folder.rendezvousFile());
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+          .isEqualTo("rwx------");
+    }
+    assertThat(path).doesNotExist();
+  }
+
+  @Test
+  void removesWhatDeadLaunchersLeft() throws IOException {
+    Path dead = folderWithLock("flotilla-launch-dead", Duration.ofMinutes(2));
+    Path starting = folderWithLock("flotilla-launch-starting", Duration.ZERO);
+    Path unrelated = folderWithLock("other", Duration.ofMinutes(2));
+
+    try (var living = MeetingFolder.create(temporary)) {
+      age(living.path().resolve("lock"), Duration.ofMinutes(2));
+      try (var next = MeetingFolder.create(temporary)) {
+        assertThat(next.path()).isDirectory();
+        assertThat(living.path()).isDirectory();
+      }
+    }
+
+    assertThat(dead).doesNotExist();
+    assertThat(starting).isDirectory();
+    assertThat(unrelated).isDirectory();
+  }
+
+  private Path folderWithLock(String name, Duration age) throws IOException {
+    Path folder = Files.createDirectory(temporary.resolve(name));
+    age(Files.createFile(folder.resolve("lock")), age);
+    return folder;
+  }
+
+  private static void age(Path file, Duration age) throws IOException {
+    Files.setLastModifiedTime(file, FileTime.from(Instant.now().minus(age)));
+  }
+}
