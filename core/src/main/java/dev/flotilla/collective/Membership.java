@@ -36,7 +36,7 @@ record Membership(NativeStore store, InetAddress address, CollectiveSettings set
 
   private String absence(Arrival arrival, PeerInfo self, int size) {
     return ("%s waited %s at %s, but %s of %d did not arrive; check that all ranks were started,"
-                + " with the same WORLD_SIZE and meeting point")
+            + " with the same WORLD_SIZE and meeting point")
         .formatted(
             self,
             Deadline.seconds(settings.joinTimeout()),
