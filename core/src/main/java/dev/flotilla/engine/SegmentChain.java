@@ -92,7 +92,8 @@ public final class SegmentChain implements ForwardBackward, AutoCloseable {
 
   private Tensor inModelPrecision(Tensor input) {
     boolean convert =
-        model.precision() == Precision.FLOAT64 && input.scalar_type() == torch.ScalarType.Float;
+        model.precision() == Precision.FLOAT64
+            && input.scalar_type().intern() == torch.ScalarType.Float;
     return convert ? input.to(torch.ScalarType.Double) : input;
   }
 
