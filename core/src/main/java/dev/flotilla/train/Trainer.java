@@ -59,7 +59,7 @@ public final class Trainer implements AutoCloseable {
       plan.warnings().forEach(issue -> note(issue.toString()));
       NativeLibraries.load();
       torch.set_num_threads(settings.threads);
-      collective = resources.own(Collectives.join(settings.world, settings.collectiveSettings));
+      collective = settings.wrapper.apply(resources.own(join()));
       model =
           resources.own(
               new BoundModel(
@@ -79,6 +79,10 @@ public final class Trainer implements AutoCloseable {
   /** Starts to describe a trainer for a place in a world; {@code World.join()} for this process. */
   public static TrainerBuilder on(World world) {
     return new TrainerBuilder(world);
+  }
+
+  private Collective join() {
+    return Collectives.join(settings.world, settings.collectiveSettings);
   }
 
   /** Ranks that disagree in sizes would abort in their first collective. */
