@@ -17,6 +17,9 @@ final class Supervisor {
   /** Time for ranks that fail together to be seen together. */
   private static final Duration SETTLE = Duration.ofMillis(400);
 
+  /** A pager may be slow to take the last output of a launch that ended well. */
+  private static final Duration OUTPUT_TAKES = Duration.ofMinutes(1);
+
   private final RankGroup group;
   private final Interruption interruption;
   private final Console console;
@@ -75,15 +78,15 @@ final class Supervisor {
   }
 
   private LaunchResult completed() throws InterruptedException {
-    int killed = group.finish();
+    int killed = group.finish(OUTPUT_TAKES);
     if (killed > 0) {
-      console.say("killed %d processes that the ranks had left behind".formatted(killed));
+      console.say("killed %s that ranks had left behind".formatted(count(killed, "process")));
     }
     return LaunchResult.completed();
   }
 
   private LaunchResult interrupted() throws InterruptedException {
-    console.say("interrupted; stopping %d ranks".formatted(group.living().size()));
+    console.say("interrupted; stopping " + count(group.living().size(), "rank"));
     group.stop(grace);
     return LaunchResult.interrupted();
   }
@@ -92,12 +95,19 @@ final class Supervisor {
     Instant stop = Instant.now();
     List<RankProcess> stopped = group.living().stream().filter(RankProcess::isStopped).toList();
     console.say(
-        "rank %d ended with %s; stopping the %d ranks that still run on this host"
+        "rank %d ended with %s; %s still running on this host"
             .formatted(
-                seenFirst.rank(), Signals.describe(seenFirst.exitCode()), group.living().size()));
+                seenFirst.rank(),
+                Signals.describe(seenFirst.exitCode()),
+                count(group.living().size(), "rank")));
     group.stop(grace);
     Failure failure = new FailureReporter(group, stop).failure(stopped);
     console.say(failure.report());
     return LaunchResult.failed(failure);
+  }
+
+  private static String count(int number, String noun) {
+    String plural = noun.endsWith("s") ? noun + "es" : noun + "s";
+    return number + " " + (number == 1 ? noun : plural);
   }
 }

@@ -69,10 +69,22 @@ class LauncherDeathTests {
     assertThat(launcher.exitValue()).isEqualTo(42);
   }
 
+  @Test
+  void needsLittleMemoryWhateverRanksPrint() throws Exception {
+    Process launcher = launch("0:spew:100", "1:spew:100");
+
+    assertThat(launcher.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(launcher.exitValue()).isZero();
+    long line = 100L * 1024 * 1024 + "end\n".length();
+    assertThat(folder.resolve("log/workerlog.0")).hasSize(line);
+    assertThat(folder.resolve("log/workerlog.1")).hasSize(line);
+    assertThat(Files.size(folder.resolve("out"))).isGreaterThan(line);
+  }
+
   private Process launch(String... steps) throws IOException {
     var command = new ArrayList<String>();
     command.add(RankCommand.currentJava().toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m"));
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx24m"));
     command.addAll(List.of("-cp", Launch.classPath(), LauncherProgram.class.getName()));
     command.addAll(List.of(folder.toString(), "3"));
     for (int rank = 0; rank < 3; rank++) {

@@ -124,14 +124,6 @@ class LauncherTests {
   }
 
   @Test
-  void survivesALineOfAHundredMegabytes() throws IOException {
-    LaunchResult result = launch.run(2, "1:spew:100");
-
-    assertThat(result.exitCode()).isZero();
-    assertThat(Files.size(launch.log(1))).isEqualTo(100L * 1024 * 1024 + 4);
-  }
-
-  @Test
   void runsTheHookBeforeAnyRank() {
     Path marker = folder.resolve("marker");
 
