@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.world.ExitCodes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -55,13 +56,23 @@ final class Supervisor {
 
   private LaunchResult watch() throws InterruptedException {
     Optional<RankEnd> failed = awaitFirstFailure();
-    if (failed.isPresent() && !interruption.isRequested()) {
-      group.awaitAll(SETTLE);
+    if (failed.isPresent()) {
+      settle(failed.get());
     }
     if (interruption.isRequested()) {
       return interrupted();
     }
     return failed.isPresent() ? failed(failed.get()) : completed();
+  }
+
+  /** An interruption from the keyboard reaches ranks and launcher alike, in any order. */
+  private void settle(RankEnd failed) throws InterruptedException {
+    if (failed.exitCode() == ExitCodes.INTERRUPTED) {
+      interruption.awaitRequest(SETTLE);
+    }
+    if (!interruption.isRequested()) {
+      group.awaitAll(SETTLE);
+    }
   }
 
   private Optional<RankEnd> awaitFirstFailure() throws InterruptedException {

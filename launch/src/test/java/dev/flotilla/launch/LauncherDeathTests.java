@@ -62,6 +62,22 @@ class LauncherDeathTests {
   }
 
   @Test
+  void takesAnInterruptionFromTheKeyboardForNoFailure() throws Exception {
+    Process launcher = launch("*:sleep:60000");
+    awaitRanks(3);
+
+    String group = "-" + launcher.pid();
+    new ProcessBuilder("kill", "-INT", "--", group).start().waitFor();
+
+    assertThat(launcher.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(launcher.exitValue()).isEqualTo(130);
+    assertThat(ranks).noneMatch(ProcessHandle::isAlive);
+    assertThat(Files.readString(folder.resolve("out")))
+        .contains("flotilla: interrupted")
+        .doesNotContain("failed");
+  }
+
+  @Test
   void endsWithTheFailedRanksExitCode() throws Exception {
     Process launcher = launch("1:exit:42", "*:sleep:60000");
 
@@ -83,6 +99,8 @@ class LauncherDeathTests {
 
   private Process launch(String... steps) throws IOException {
     var command = new ArrayList<String>();
+    // Leads a process group, as a program started from a terminal does.
+    command.add("setsid");
     command.add(RankCommand.currentJava().toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx24m"));
     command.addAll(List.of("-cp", Launch.classPath(), LauncherProgram.class.getName()));

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -159,7 +162,7 @@ class LauncherTests {
 
   @Test
   void refusesAPortThatIsTaken() throws IOException {
-    try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
+    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       var settings =
           new LaunchSettings(
               1,
@@ -204,14 +207,11 @@ class LauncherTests {
     assertThat(temporaryFolders()).isEmpty();
   }
 
-  private Stream<Path> temporaryFolders() {
+  private List<Path> temporaryFolders() {
     try (Stream<Path> files = Files.list(folder)) {
-      return files
-          .filter(file -> file.getFileName().toString().startsWith("flotilla-"))
-          .toList()
-          .stream();
+      return files.filter(file -> file.getFileName().toString().startsWith("flotilla-")).toList();
     } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      throw new UncheckedIOException(e);
     }
   }
 
