@@ -16,7 +16,7 @@ final class Supervisor {
   private static final int LOOKS_BEFORE_NAMED = 5;
 
   /** Time for ranks that fail together to be seen together. */
-  private static final Duration SETTLE = Duration.ofMillis(400);
+  private static final Duration SETTLE = Duration.ofMillis(500);
 
   /** A pager may be slow to take the last output of a launch that ended well. */
   private static final Duration OUTPUT_TAKES = Duration.ofMinutes(1);
