@@ -1,15 +1,17 @@
 package dev.flotilla.bench;
 
-import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** Compares two things by CPU time in interleaved rounds, since wall time here is mostly noise. */
+/**
+ * Compares two single-threaded things by this thread's CPU time in interleaved rounds, since wall
+ * time is mostly noise on a shared machine.
+ */
 final class Pairs {
 
-  private static final OperatingSystemMXBean SYSTEM =
-      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   /**
    * Ratios of paired rounds.
@@ -60,10 +62,10 @@ final class Pairs {
   }
 
   private static double millis(Runnable body, int calls) {
-    long start = SYSTEM.getProcessCpuTime();
+    long start = THREADS.getCurrentThreadCpuTime();
     for (int i = 0; i < calls; i++) {
       body.run();
     }
-    return (SYSTEM.getProcessCpuTime() - start) / 1e6 / calls;
+    return (THREADS.getCurrentThreadCpuTime() - start) / 1e6 / calls;
   }
 }

@@ -7,11 +7,11 @@ import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.Digits;
 import dev.flotilla.zoo.model.LeNet5;
+import org.bytedeco.javacpp.LongPointer;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Conv2dImpl;
 import org.bytedeco.pytorch.Conv2dOptions;
 import org.bytedeco.pytorch.LinearImpl;
-import org.bytedeco.javacpp.LongPointer;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.SGD;
 import org.bytedeco.pytorch.SGDOptions;
@@ -19,8 +19,8 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * A training step of LeNet-5, batch 64, one thread: Flotilla against the same step written by hand on
- * libtorch's modules and C++ optimizer.
+ * A training step of LeNet-5, batch 64, one thread: Flotilla against the same step written by hand
+ * on libtorch's modules and C++ optimizer.
  *
  * <p>{@code mvn -q -pl bench exec:exec -Dbench=StepOverhead}
  */

@@ -58,7 +58,7 @@ final class FitLoop {
   }
 
   private void runEpoch(int epoch) {
-    var shard = source.epoch(epoch, settings.world.rank(), ranks);
+    var shard = source.epoch(trainer.nextEpoch(), settings.world.rank(), ranks);
     for (long i = 0; i < shard.batches() && trainer.updates() < lastUpdate; i++) {
       var outcome = runStep(shard, i);
       samples += shard.globalSize(i);

@@ -52,6 +52,7 @@ public final class Trainer implements AutoCloseable {
   private final Evaluator evaluator;
   private final StepRunner runner;
   private long totalUpdates = UNKNOWN;
+  private long epochs;
 
   Trainer(TrainerBuilder settings, StepPlanner.Plan plan) {
     this.settings = settings;
@@ -168,6 +169,11 @@ public final class Trainer implements AutoCloseable {
   /** Returns the number of micro-steps made. */
   public long microSteps() {
     return runner.microSteps();
+  }
+
+  /** Returns the number of the next epoch; a second fit goes on where the first one ended. */
+  long nextEpoch() {
+    return epochs++;
   }
 
   SegmentChain chain() {

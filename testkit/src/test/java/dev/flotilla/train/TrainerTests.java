@@ -8,6 +8,7 @@ import dev.flotilla.collective.AgreementException;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.BatchSource;
+import dev.flotilla.engine.ModelException;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Classification;
@@ -164,6 +165,34 @@ class TrainerTests {
   }
 
   @Test
+  void aModelThatDoesNotFitTheDataSaysWhichSegment() {
+    var narrow = mlp(World.solo()).model(new Mlp(7, List.of(16), 4));
+    try (var trainer = narrow.build()) {
+      assertThatThrownBy(() -> trainer.fit(RAGGED.batches(5), 1))
+          .isInstanceOf(ModelException.class)
+          .hasMessageStartingWith("segment fc1 cannot take input of shape 5x8: mat1 and mat2");
+    }
+    var fewClasses = mlp(World.solo()).model(new Mlp(8, List.of(16), 2));
+    try (var trainer = fewClasses.build()) {
+      assertThatThrownBy(() -> trainer.fit(RAGGED.batches(5), 1))
+          .isInstanceOf(ModelException.class)
+          .hasMessageContaining("the loss cannot take outputs of shape 5x2")
+          .hasMessageContaining("out of bounds");
+    }
+  }
+
+  @Test
+  void aSecondFitGoesOnWithTheNextEpoch() {
+    var source = RAGGED.batches(15).shuffled(1);
+    var once = fit(mlp(World.solo()), source, 2);
+    try (var trainer = mlp(World.solo()).build()) {
+      trainer.fit(source, 1);
+      trainer.fit(source, 1);
+      assertThat(Snapshot.of(trainer).isSameAs(once)).isTrue();
+    }
+  }
+
+  @Test
   void ranksWithDifferentModelsAreToldApartBeforeTheFirstStep() {
     assertThatThrownBy(
             () ->
@@ -183,7 +212,8 @@ class TrainerTests {
   /** A user's module with a normalisation and a layer that its forward never uses. */
   private static final class OwnModule extends Module {
     private final LinearImpl in = register_module("in", new LinearImpl(8, 16));
-    private final BatchNorm1dImpl norm = register_module("norm", new BatchNorm1dImpl(new BatchNormOptions(16)));
+    private final BatchNorm1dImpl norm =
+        register_module("norm", new BatchNorm1dImpl(new BatchNormOptions(16)));
     private final LinearImpl out = register_module("out", new LinearImpl(16, 4));
     private final LinearImpl spare = register_module("spare", new LinearImpl(2, 2));
 
