@@ -17,6 +17,7 @@ import dev.flotilla.engine.StepContext;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
+import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.strategy.StepPlanner;
@@ -174,6 +175,10 @@ public final class Trainer implements AutoCloseable {
   /** Returns the number of the next epoch; a second fit goes on where the first one ended. */
   long nextEpoch() {
     return epochs++;
+  }
+
+  UpdateCount updateCount(long microStepsPerEpoch) {
+    return runner.updateCount(microStepsPerEpoch);
   }
 
   SegmentChain chain() {

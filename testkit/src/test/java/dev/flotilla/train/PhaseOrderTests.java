@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.data.Batch;
+import dev.flotilla.engine.Accumulation.Decision;
 import dev.flotilla.engine.Claim;
 import dev.flotilla.engine.Claim.ForwardStage;
 import dev.flotilla.engine.Claim.GradientStage;
@@ -51,7 +52,8 @@ class PhaseOrderTests {
               "two buckets",
               _ -> layout -> List.of(new Bucket(16, layout.length() - 16), new Bucket(0, 16))),
           new Claim.Condition(GradientStage.VOTE, "vote", _ -> (_, _) -> calls.add("vote")),
-          new Claim.Accumulate("two", _ -> (count, _, _) -> count == 2),
+          new Claim.Accumulate(
+              "two", _ -> (count, _, _) -> count == 2 ? Decision.UPDATE : Decision.CONTINUE),
           new Claim.Forward(ForwardStage.RECOMPUTE, "inner", _ -> inner -> layer("inner", inner)),
           new Claim.Forward(ForwardStage.PRECISION, "outer", _ -> inner -> layer("outer", inner)));
     }
