@@ -31,4 +31,7 @@ public interface Accumulation {
   default double factor(int microSteps) {
     return 1;
   }
+
+  /** Called when an epoch has ended with an incomplete window; says what becomes of it. */
+  default void epochEndedInside(int microSteps, long updates) {}
 }

@@ -4,6 +4,7 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
+import dev.flotilla.engine.Accumulation.Decision;
 import dev.flotilla.memory.TensorScope;
 import java.util.List;
 import java.util.function.Consumer;
@@ -101,6 +102,10 @@ public final class StepRunner implements AutoCloseable {
   /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
   public StepOutcome step(Batch batch, boolean lastOfEpoch) {
     step = step.next(accumulation, lastOfEpoch, updates);
+    int microSteps = step.inWindow() + 1;
+    if (lastOfEpoch && accumulation.after(microSteps, false, updates) == Decision.CONTINUE) {
+      accumulation.epochEndedInside(microSteps, updates);
+    }
     try (var _ = TensorScope.open()) {
       if (!batch.isEmpty()) {
         forwardBackward(batch);

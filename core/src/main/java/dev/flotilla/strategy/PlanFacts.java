@@ -1,6 +1,7 @@
 package dev.flotilla.strategy;
 
 import dev.flotilla.arena.Layout;
+import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 
 /**
@@ -8,6 +9,13 @@ import dev.flotilla.optim.Optimizer;
  *
  * @param ranks number of ranks
  * @param optimizer the update rule
+ * @param model what is trained
  * @param layout the trainable parameters
  */
-public record PlanFacts(int ranks, Optimizer optimizer, Layout layout) {}
+public record PlanFacts(int ranks, Optimizer optimizer, Model model, Layout layout) {
+
+  /** Tells whether the model keeps running statistics of batches, as BatchNorm does. */
+  public boolean hasBatchStatistics() {
+    return model.buffers().stream().anyMatch(buffer -> !buffer.counter());
+  }
+}

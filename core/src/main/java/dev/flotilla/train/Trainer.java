@@ -20,6 +20,7 @@ import dev.flotilla.engine.StepRunner;
 import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.settings.SharedFacts;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.world.World;
 import java.util.TreeMap;
@@ -91,10 +92,11 @@ public final class Trainer implements AutoCloseable {
   private void agree() {
     var facts = new TreeMap<>(settings.facts);
     facts.put("parameters.layout", model.arena().layout().hash());
-    facts.put("optimizer.settings", settings.requiredOptimizer().toString());
-    facts.put(
-        "techniques",
-        settings.strategies.stream().map(Object::toString).sorted().toList().toString());
+    facts.putAll(SharedFacts.of("optimizer", settings.requiredOptimizer()));
+    facts.putAll(SharedFacts.of("schedule", settings.schedule));
+    for (var technique : settings.strategies) {
+      facts.putAll(SharedFacts.of("strategy." + technique.key(), technique));
+    }
     Agreement.check(collective, facts, settings.collectiveSettings.timeout());
   }
 

@@ -139,7 +139,8 @@ public final class TrainerBuilder {
    */
   public StepPlanner.Plan plan() {
     var layout = BoundModel.layoutOf(requiredModel(), precision, frozen);
-    return StepPlanner.plan(strategies, new PlanFacts(world.size(), requiredOptimizer(), layout));
+    var facts = new PlanFacts(world.size(), requiredOptimizer(), requiredModel(), layout);
+    return StepPlanner.plan(strategies, facts);
   }
 
   /**

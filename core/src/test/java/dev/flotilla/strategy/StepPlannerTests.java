@@ -9,6 +9,9 @@ import dev.flotilla.engine.Claim;
 import dev.flotilla.engine.Claim.GradientStage;
 import dev.flotilla.engine.Phase;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Sgd;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,7 +19,24 @@ import org.junit.jupiter.api.Test;
 class StepPlannerTests {
 
   private static final PlanFacts FACTS =
-      new PlanFacts(2, new Sgd(0.1), Layout.of(List.of(), Precision.FLOAT32));
+      new PlanFacts(2, new Sgd(0.1), new NoModel(), Layout.of(List.of(), Precision.FLOAT32));
+
+  private record NoModel() implements Model {
+    @Override
+    public String name() {
+      return "none";
+    }
+
+    @Override
+    public List<Segment> segments() {
+      return List.of();
+    }
+
+    @Override
+    public Objective objective() {
+      throw new UnsupportedOperationException();
+    }
+  }
 
   private static Strategy technique(String key, Claim... claims) {
     return new Strategy() {
