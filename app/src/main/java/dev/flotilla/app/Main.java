@@ -17,6 +17,7 @@ import picocli.CommandLine.Command;
       RunCommand.class,
       EvalCommand.class,
       PlanCommand.class,
+      VerifyCommand.class,
       SchemaCommand.class
     },
     versionProvider = Version.class,
