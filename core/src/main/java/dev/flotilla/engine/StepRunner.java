@@ -94,6 +94,11 @@ public final class StepRunner implements AutoCloseable {
     return step.index() + 1;
   }
 
+  /** Returns the micro-steps of a full window that follows so many updates. */
+  public int microStepsAfter(long updatesMade) {
+    return accumulation.microSteps(updatesMade);
+  }
+
   /** Returns how many updates epochs of so many micro-steps make. */
   public UpdateCount updateCount(long microStepsPerEpoch) {
     return new UpdateCount(accumulation, microStepsPerEpoch);
