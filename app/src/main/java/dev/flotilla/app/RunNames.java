@@ -15,7 +15,8 @@ final class RunNames {
 
   /** Returns a folder that does not exist yet: {@code runs/TIME_MODEL}. */
   static Path newFolder(String model) {
-    var base = Path.of("runs", TIME.format(LocalDateTime.now(ZoneId.systemDefault())) + "_" + model);
+    var base =
+        Path.of("runs", TIME.format(LocalDateTime.now(ZoneId.systemDefault())) + "_" + model);
     var folder = base;
     for (int i = 2; Files.exists(folder); i++) {
       folder = Path.of(base + "-" + i);
