@@ -30,7 +30,7 @@ public final class TrainerBuilder {
   final SortedMap<String, String> facts = new TreeMap<>();
   @Nullable Model model;
   @Nullable Optimizer optimizer;
-  Schedule schedule = new Constant(0);
+  Schedule schedule = new Constant();
   Precision precision = Precision.FLOAT32;
   long seed = 42;
   int threads;
