@@ -32,6 +32,7 @@ public final class Main {
   }
 
   static int run(String... args) {
+    warnOfOldJdk(Runtime.version());
     var main = new CommandLine(new Main());
     main.setExecutionExceptionHandler((failure, _, _) -> explain(failure));
     main.setUnmatchedOptionsArePositionalParams(false);
@@ -41,6 +42,14 @@ public final class Main {
     }
     boolean launches = args[0].equals("run") && !isHelpAsked(args);
     return launches ? launch(Arrays.asList(args).subList(1, args.length)) : main.execute(args);
+  }
+
+  /** JDK 25.0.0 to 25.0.2 may move arrays that native code holds (JDK-8377811). */
+  private static void warnOfOldJdk(Runtime.Version version) {
+    if (version.compareToIgnoreOptional(Runtime.Version.parse("25.0.3")) < 0) {
+      System.err.println(
+          "flotilla: warning: Java " + version + " can corrupt data; use 25.0.3 or later");
+    }
   }
 
   /** The launch module reads these arguments itself: they are torchrun's, not picocli's. */

@@ -9,9 +9,12 @@ import dev.flotilla.launch.ParsedFlags;
 import dev.flotilla.launch.RankCommand;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.train.RunFolder;
+import dev.flotilla.world.ExitCodes;
 import java.io.File;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,7 +76,7 @@ final class RunCommand implements Callable<Integer> {
     var classPath =
         flags.classPath().map(path -> path + File.pathSeparator).orElse("") + ownClassPath();
     var command = rankCommand(classPath, flags.mainClass().orElseThrow(), flags.rest());
-    return launch(flags, flags.settings().logDir(), command);
+    return launch(flags, flags.settings().logDir(), command, System.out);
   }
 
   private static int launchRecipe(ParsedFlags flags) {
@@ -93,11 +96,25 @@ final class RunCommand implements Callable<Integer> {
     plan.warnings().forEach(issue -> System.err.println("flotilla: warning: " + issue));
     List<String> rankArguments = new ArrayList<>(train.recipe.arguments());
     rankArguments.addAll(List.of("--out", out.toAbsolutePath().toString()));
-    if (train.json) {
-      rankArguments.add("--json");
-    }
     var command = rankCommand(ownClassPath(), RankTraining.class.getName(), rankArguments);
-    return launch(flags, flags.logDir().orElse(out.resolve("log")), command);
+    var people = train.json ? System.err : System.out;
+    int code = launch(flags, flags.logDir().orElse(out.resolve("log")), command, people);
+    if (train.json && code == ExitCodes.OK && isFirstHost(flags)) {
+      System.out.print(summary(out));
+    }
+    return code;
+  }
+
+  private static boolean isFirstHost(ParsedFlags flags) {
+    return flags.settings().nodeRank() == 0;
+  }
+
+  private static String summary(Path out) {
+    try {
+      return Files.readString(RunFolder.summaryIn(out));
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot read the summary in " + out, failure);
+    }
   }
 
   private static int ranksOf(ParsedFlags flags) {
@@ -113,9 +130,10 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private static int launch(ParsedFlags flags, Path logDir, RankCommand command) {
+  private static int launch(
+      ParsedFlags flags, Path logDir, RankCommand command, PrintStream people) {
     var columns = ProgressMode.AUTO.columns(System.getenv());
-    var output = new LaunchOutput(System.out, System.err, columns);
+    var output = new LaunchOutput(people, System.err, columns);
     return new Launcher(output, System.getenv())
         .run(flags.settings().withLogDir(logDir), command, Unpacking::ensureDone)
         .exitCode();

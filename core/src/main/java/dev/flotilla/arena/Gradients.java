@@ -11,13 +11,13 @@ import org.bytedeco.pytorch.Tensor;
 /**
  * The flat gradient tensor, with the window's loss sum and count riding behind the last element.
  *
- * <p>The count is stored as two numbers, high and low, so that float32 holds it exactly up to 2^43
- * terms, also after a sum over ranks.
+ * <p>The count is stored as two numbers, high and low, so that float32 holds it exactly after a sum
+ * over up to 4,096 ranks, up to 2^36 terms in all.
  */
 public final class Gradients implements AutoCloseable {
 
   private static final int TAIL = 3;
-  private static final long COUNT_BASE = 1 << 20;
+  private static final long COUNT_BASE = 1 << 12;
 
   private final Layout layout;
   private final Tensor withTail;

@@ -48,13 +48,19 @@ final class GlooWorld {
       Map<String, String> environment) {
     var master = MasterAddress.resolve(tcp);
     var network = environment.getOrDefault("GLOO_SOCKET_IFNAME", "").split(",", 2)[0].strip();
-    var address =
-        network.isEmpty() ? LocalAddress.towards(master) : LocalAddress.ofInterface(network);
+    var chosen = network.isEmpty() ? null : LocalAddress.ofInterface(network);
     var store =
         world.isLeader() && !tcp.hostedElsewhere()
             ? NativeStore.serve(master, world.isOneHost(), settings.joinTimeout())
             : NativeStore.connect(master, world.rank(), settings.joinTimeout());
-    return new GlooWorld(world, store, address, settings);
+    try {
+      var seen = new MasterViews(store.board(NAME + "/master/"), world, master);
+      var address = chosen == null ? seen.localAddress(settings.joinTimeout()) : chosen;
+      return new GlooWorld(world, store, address, settings);
+    } catch (RuntimeException e) {
+      store.close();
+      throw e;
+    }
   }
 
   private Collective join() {

@@ -79,18 +79,22 @@ final class MasterAddress {
   }
 
   /**
-   * Many hosts know their own name as a loopback address, which other hosts could not reach, and a
-   * name may stand for an address that is translated on the way. Such a store listens everywhere.
+   * A name may stand for an address that is translated on the way: such a store listens everywhere.
    */
   private InetAddress listenAddress(boolean isOneHost) {
     if (address.isLoopbackAddress()) {
-      return isOneHost || isLoopbackByName() ? address : everywhere();
+      return isLocalNickname(isOneHost) ? everywhere() : address;
     }
     return isOfThisHost() ? address : everywhere();
   }
 
-  private boolean isLoopbackByName() {
-    return host.equals("localhost") || host.equals(address.getHostAddress());
+  /**
+   * Tells whether the name means this host only because it is read here: many hosts know their own
+   * name as a loopback address, where other hosts cannot reach them.
+   */
+  boolean isLocalNickname(boolean isOneHost) {
+    boolean saysLoopback = host.equals("localhost") || host.matches("[0-9.]+|.*:.*");
+    return address.isLoopbackAddress() && !isOneHost && !saysLoopback;
   }
 
   private boolean isOfThisHost() {
@@ -125,8 +129,9 @@ final class MasterAddress {
   private String problemOfConnecting(Deadline deadline) {
     int limit = (int) Math.min(LONGEST_ATTEMPT_MILLIS, deadline.left().toMillis());
     try (var socket = new Socket()) {
+      socket.setSoTimeout(limit);
       socket.connect(new InetSocketAddress(address, port), limit);
-      return "";
+      return StoreGreeting.isAnsweredBy(socket) ? "" : "something else answers there";
     } catch (IOException e) {
       return String.valueOf(e.getMessage());
     }

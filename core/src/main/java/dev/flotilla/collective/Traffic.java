@@ -4,7 +4,7 @@ package dev.flotilla.collective;
 public enum Traffic {
   /** Gradients or parameters during training. */
   EXCHANGE,
-  /** A few numbers: counts, votes, metrics. */
+  /** What accompanies training: counts, votes, metrics, running statistics. */
   SCALAR,
   /** The broadcast of parameters and buffers at the start. */
   START

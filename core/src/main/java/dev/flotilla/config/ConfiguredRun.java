@@ -141,10 +141,10 @@ public final class ConfiguredRun {
 
   private Map<String, Object> train(EventSink events, @Nullable RunFolder folder) {
     long start = System.nanoTime();
+    events.on(new TrainingEvent.Configured(config.resolved()));
     var source = source();
     var builder = trainer(events).loop(loop());
     try (var trainer = builder.build()) {
-      events.on(started(source));
       var result = trainer.fit(source, epochs());
       trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -157,18 +157,6 @@ public final class ConfiguredRun {
       events.on(new TrainingEvent.Finished(summary));
       return summary;
     }
-  }
-
-  private TrainingEvent started(BatchSource source) {
-    long perEpoch = source.batchesPerEpoch(world.size());
-    var maxSteps = config.maxSteps();
-    long updates = maxSteps != null ? maxSteps : perEpoch * epochs();
-    return new TrainingEvent.Started(
-        world.size(),
-        config.model().parameterCount(),
-        updates,
-        (int) Math.ceilDiv(updates, perEpoch),
-        config.resolved());
   }
 
   private int epochs() {

@@ -113,6 +113,11 @@ public final class BoundModel implements Weights, AutoCloseable {
     return segments;
   }
 
+  /** Returns the number of parameters, frozen ones included. */
+  public long parameterCount() {
+    return model.parameterCount();
+  }
+
   /** Returns what the model is trained for. */
   public Objective objective() {
     return model.objective();

@@ -5,12 +5,12 @@ import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.EvaluationShard;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Score;
 import java.lang.foreign.ValueLayout;
-import java.util.stream.IntStream;
 import org.bytedeco.pytorch.NoGradGuard;
 
 /** Evaluates a model over all ranks, each sample exactly once. */
@@ -29,15 +29,12 @@ public final class Evaluator {
 
   /** Runs this rank's contiguous part of the data and sums the results over ranks. */
   public Evaluation evaluate(Dataset data, int batchSize) {
-    int rank = collective.rank();
-    int from = (int) ((long) data.size() * rank / collective.size());
-    int to = (int) ((long) data.size() * (rank + 1) / collective.size());
+    var shard = EvaluationShard.of(data, batchSize, collective.rank(), collective.size());
     var sums = new Sums();
     try (var _ = new NoGradGuard()) {
-      for (int start = from; start < to; start += batchSize) {
-        int end = Math.min(to, start + batchSize);
+      for (long i = 0; i < shard.batches(); i++) {
         try (var _ = TensorScope.open()) {
-          add(sums, data.load(IntStream.range(start, end).toArray()));
+          add(sums, shard.load(i));
         }
       }
     }

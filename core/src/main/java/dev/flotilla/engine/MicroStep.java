@@ -1,22 +1,33 @@
 package dev.flotilla.engine;
 
+import dev.flotilla.engine.Accumulation.Decision;
+
 /**
  * The place of one forward and backward in the run; the only definition of "now update".
  *
  * @param index number of this micro-step in the run, from 0
  * @param inWindow number of this micro-step in its window, from 0
  * @param update number of updates made before it
- * @param isBoundary whether this micro-step ends its window, so that an exchange and an update
- *     follow
+ * @param decision what follows it
  */
-public record MicroStep(long index, int inWindow, long update, boolean isBoundary) {
+public record MicroStep(long index, int inWindow, long update, Decision decision) {
 
-  static final MicroStep NONE = new MicroStep(-1, 0, 0, true);
+  static final MicroStep NONE = new MicroStep(-1, 0, 0, Decision.UPDATE);
+
+  /** Tells whether this micro-step ends its window, so that an exchange and an update follow. */
+  public boolean isBoundary() {
+    return decision == Decision.UPDATE;
+  }
+
+  /** Tells whether the next micro-step begins a window. */
+  boolean endsWindow() {
+    return decision != Decision.CONTINUE;
+  }
 
   /** Returns the micro-step after this one. */
   MicroStep next(Accumulation accumulation, boolean lastOfEpoch, long updates) {
-    int place = isBoundary ? 0 : inWindow + 1;
-    boolean boundary = accumulation.endsWindow(place + 1, lastOfEpoch, updates);
-    return new MicroStep(index + 1, place, updates, boundary);
+    int place = endsWindow() ? 0 : inWindow + 1;
+    var decision = accumulation.after(place + 1, lastOfEpoch, updates);
+    return new MicroStep(index + 1, place, updates, decision);
   }
 }

@@ -58,7 +58,7 @@ public final class RunningStatistics {
       // Before the first step nobody has seen a sample, and all ranks hold the same values.
       double weight = all == 0 ? 1.0 / collective.size() : samples / all;
       buffers.statistics().mul_(new Scalar(weight));
-      collective.allReduce(buffers.statistics(), Reduction.SUM, Traffic.EXCHANGE).await();
+      collective.allReduce(buffers.statistics(), Reduction.SUM, Traffic.SCALAR).await();
     }
   }
 

@@ -39,7 +39,15 @@ public final class SegmentChain implements ForwardBackward, AutoCloseable {
     if (scoring) {
       lastScore = model.objective().score(outputs, batch);
     }
-    return model.objective().loss(outputs, batch);
+    return loss(outputs, batch);
+  }
+
+  private LossTerms loss(Activations outputs, Batch batch) {
+    try {
+      return model.objective().loss(outputs, batch);
+    } catch (RuntimeException failure) {
+      throw ModelException.inLoss(outputs, failure);
+    }
   }
 
   /** Sets whether the next forward passes count right answers, which costs a little time. */
@@ -83,6 +91,8 @@ public final class SegmentChain implements ForwardBackward, AutoCloseable {
       var output = model.segments().get(segment).forward().apply(input, mode);
       output.tensors().forEach(scope::handOut);
       return output;
+    } catch (RuntimeException failure) {
+      throw ModelException.inSegment(model.segments().get(segment).name(), input, failure);
     }
   }
 
@@ -92,7 +102,8 @@ public final class SegmentChain implements ForwardBackward, AutoCloseable {
 
   private Tensor inModelPrecision(Tensor input) {
     boolean convert =
-        model.precision() == Precision.FLOAT64 && input.scalar_type() == torch.ScalarType.Float;
+        model.precision() == Precision.FLOAT64
+            && input.scalar_type().intern() == torch.ScalarType.Float;
     return convert ? input.to(torch.ScalarType.Double) : input;
   }
 

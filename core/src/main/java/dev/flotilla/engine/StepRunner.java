@@ -93,6 +93,11 @@ public final class StepRunner implements AutoCloseable {
     return step.index() + 1;
   }
 
+  /** Returns how many updates epochs of so many micro-steps make. */
+  public UpdateCount updateCount(long microStepsPerEpoch) {
+    return new UpdateCount(accumulation, microStepsPerEpoch);
+  }
+
   /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
   public StepOutcome step(Batch batch, boolean lastOfEpoch) {
     step = step.next(accumulation, lastOfEpoch, updates);
@@ -102,7 +107,17 @@ public final class StepRunner implements AutoCloseable {
       }
     }
     gradients.sealTotals();
-    return step.isBoundary() ? finishWindow() : new StepOutcome(step, false, gradients.totals(), 0);
+    return switch (step.decision()) {
+      case CONTINUE -> new StepOutcome(step, false, gradients.totals(), 0);
+      case UPDATE -> finishWindow();
+      case DISCARD -> discardWindow();
+    };
+  }
+
+  private StepOutcome discardWindow() {
+    var totals = gradients.totals();
+    gradients.clear();
+    return new StepOutcome(step, false, totals, 0);
   }
 
   private StepOutcome finishWindow() {
@@ -114,7 +129,7 @@ public final class StepRunner implements AutoCloseable {
       proceed = false;
     }
     if (proceed) {
-      gradients.scale(1.0 / totals.count());
+      gradients.scale(accumulation.factor(step.inWindow() + 1) / totals.count());
       proceed = apply(refinements);
     }
     double lr = learningRate.applyAsDouble(updates);

@@ -38,7 +38,7 @@ final class ModuleModel implements Model {
     for (long i = 0; i < namedBuffers.size(); i++) {
       var item = namedBuffers.get(i);
       var shape = Shape.of(item.value().shape());
-      boolean counter = item.value().scalar_type() == torch.ScalarType.Long;
+      boolean counter = item.value().scalar_type().intern() == torch.ScalarType.Long;
       buffers.add(new BufferSpec(item.key().getString(), shape, counter, 0));
     }
   }

@@ -7,16 +7,21 @@ import org.jspecify.annotations.Nullable;
 public sealed interface TrainingEvent {
 
   /**
-   * The run begins.
+   * What the run is about to do.
    *
-   * @param ranks number of ranks
-   * @param parameters number of trainable numbers
-   * @param totalUpdates updates planned
-   * @param epochs epochs planned
    * @param configuration the resolved configuration
    */
-  record Started(
-      int ranks, long parameters, long totalUpdates, int epochs, Map<String, Object> configuration)
+  record Configured(Map<String, Object> configuration) implements TrainingEvent {}
+
+  /**
+   * Training begins.
+   *
+   * @param ranks number of ranks
+   * @param parameters number of parameters
+   * @param totalUpdates updates planned
+   * @param epochs epochs planned
+   */
+  record Started(int ranks, long parameters, long totalUpdates, int epochs)
       implements TrainingEvent {}
 
   /**

@@ -4,6 +4,7 @@ import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.RankShard;
 import dev.flotilla.engine.Evaluation;
 import dev.flotilla.engine.StepOutcome;
+import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Score;
 import dev.flotilla.report.TrainingEvent;
@@ -36,15 +37,26 @@ final class FitLoop {
     this.loop = settings.loop;
     this.source = source;
     this.ranks = settings.world.size();
-    long perEpoch = source.batchesPerEpoch(ranks);
-    long limit = loop.maxUpdates();
-    this.epochs = limit > 0 ? Math.toIntExact(Math.ceilDiv(limit, perEpoch)) : epochs;
     this.firstUpdate = trainer.updates();
-    this.lastUpdate = firstUpdate + (limit > 0 ? limit : perEpoch * epochs);
+    var count = trainer.updateCount(source.batchesPerEpoch(ranks));
+    long limit = loop.maxUpdates();
+    this.epochs = limit > 0 ? epochsFor(limit, count) : epochs;
+    this.lastUpdate = firstUpdate + (limit > 0 ? limit : count.in(epochs));
+  }
+
+  private static int epochsFor(long limit, UpdateCount count) {
+    var epochs = count.epochsFor(limit);
+    if (epochs.isEmpty()) {
+      throw new IllegalStateException("an epoch has too few micro-steps to make any update");
+    }
+    return Math.toIntExact(epochs.getAsLong());
   }
 
   FitResult run() {
     trainer.plannedUpdates(lastUpdate);
+    settings.sink.on(
+        new TrainingEvent.Started(
+            ranks, trainer.model().parameterCount(), lastUpdate - firstUpdate, epochs));
     training.start();
     for (int epoch = 0; epoch < epochs; epoch++) {
       runEpoch(epoch);
@@ -57,9 +69,13 @@ final class FitLoop {
         trainer, trainer.updates() - firstUpdate, samples, loss, training.seconds(), evaluation);
   }
 
+  private boolean isDone() {
+    return loop.maxUpdates() > 0 && trainer.updates() >= lastUpdate;
+  }
+
   private void runEpoch(int epoch) {
-    var shard = source.epoch(epoch, settings.world.rank(), ranks);
-    for (long i = 0; i < shard.batches() && trainer.updates() < lastUpdate; i++) {
+    var shard = source.epoch(trainer.nextEpoch(), settings.world.rank(), ranks);
+    for (long i = 0; i < shard.batches() && !isDone(); i++) {
       var outcome = runStep(shard, i);
       samples += shard.globalSize(i);
       if (outcome.step().isBoundary()) {

@@ -17,6 +17,7 @@ import dev.flotilla.engine.StepContext;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
+import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.strategy.StepPlanner;
@@ -52,6 +53,7 @@ public final class Trainer implements AutoCloseable {
   private final Evaluator evaluator;
   private final StepRunner runner;
   private long totalUpdates = UNKNOWN;
+  private long epochs;
 
   Trainer(TrainerBuilder settings, StepPlanner.Plan plan) {
     this.settings = settings;
@@ -59,7 +61,7 @@ public final class Trainer implements AutoCloseable {
       plan.warnings().forEach(issue -> note(issue.toString()));
       NativeLibraries.load();
       torch.set_num_threads(settings.threads);
-      collective = resources.own(Collectives.join(settings.world, settings.collectiveSettings));
+      collective = settings.wrapper.apply(resources.own(join()));
       model =
           resources.own(
               new BoundModel(
@@ -79,6 +81,10 @@ public final class Trainer implements AutoCloseable {
   /** Starts to describe a trainer for a place in a world; {@code World.join()} for this process. */
   public static TrainerBuilder on(World world) {
     return new TrainerBuilder(world);
+  }
+
+  private Collective join() {
+    return Collectives.join(settings.world, settings.collectiveSettings);
   }
 
   /** Ranks that disagree in sizes would abort in their first collective. */
@@ -164,6 +170,15 @@ public final class Trainer implements AutoCloseable {
   /** Returns the number of micro-steps made. */
   public long microSteps() {
     return runner.microSteps();
+  }
+
+  /** Returns the number of the next epoch; a second fit goes on where the first one ended. */
+  long nextEpoch() {
+    return epochs++;
+  }
+
+  UpdateCount updateCount(long microStepsPerEpoch) {
+    return runner.updateCount(microStepsPerEpoch);
   }
 
   SegmentChain chain() {

@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.CollectiveSettings;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.memory.Precision;
@@ -20,6 +21,7 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Collects what a {@link Trainer} needs; model and optimizer are required. */
@@ -39,6 +41,7 @@ public final class TrainerBuilder {
   @Nullable Predicate<String> noDecay;
   EventSink sink = _ -> {};
   LoopSettings loop = LoopSettings.defaults();
+  UnaryOperator<Collective> wrapper = UnaryOperator.identity();
 
   TrainerBuilder(World world) {
     this.world = world;
@@ -114,6 +117,12 @@ public final class TrainerBuilder {
   /** Sets when {@code fit} logs and evaluates. */
   public TrainerBuilder loop(LoopSettings value) {
     loop = value;
+    return this;
+  }
+
+  /** Wraps the group of ranks, for example to record or meter what passes through it. */
+  public TrainerBuilder collective(UnaryOperator<Collective> value) {
+    wrapper = value;
     return this;
   }
 

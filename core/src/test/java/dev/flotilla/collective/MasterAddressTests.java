@@ -1,6 +1,7 @@
 package dev.flotilla.collective;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -41,23 +42,38 @@ class MasterAddressTests {
   }
 
   @Test
-  void waitsForListenerThatComesLate() throws Exception {
-    int port = freePort();
-    var late =
-        Thread.ofPlatform()
-            .start(
-                () -> {
-                  try {
-                    Thread.sleep(300);
-                    try (var server = new ServerSocket(port, 5, InetAddress.getLoopbackAddress())) {
-                      server.accept().close();
-                    }
-                  } catch (IOException | InterruptedException e) {
-                    throw new IllegalStateException(e);
-                  }
-                });
-    master("127.0.0.1", port).awaitListener(1, Duration.ofSeconds(10));
-    assertThat(late.join(Duration.ofSeconds(5))).isTrue();
+  void strangerAtTheAddressIsNotTheStore() throws IOException {
+    try (var server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread.ofPlatform().daemon().start(() -> answerLikeWebServer(server));
+      assertThatThrownBy(
+              () ->
+                  master("127.0.0.1", server.getLocalPort())
+                      .awaitListener(1, Duration.ofMillis(500)))
+          .isInstanceOf(RendezvousException.class)
+          .hasMessageContaining("within 0.5 s (something else answers there)");
+    }
+  }
+
+  private static void answerLikeWebServer(ServerSocket server) {
+    try {
+      while (true) {
+        try (var client = server.accept()) {
+          client.getOutputStream().write("HTTP/1.1 400 Bad Request".getBytes(US_ASCII));
+        }
+      }
+    } catch (IOException e) {
+      // The test is over.
+    }
+  }
+
+  @Test
+  void knowsNamesThatMeanOnlyThisHost() {
+    assertThat(master("localhost", 1).isLocalNickname(false)).isFalse();
+    assertThat(master("127.0.1.1", 1).isLocalNickname(false)).isFalse();
+    assertThat(master("::1", 1).isLocalNickname(false)).isFalse();
+    assertThat(master("192.0.2.1", 1).isLocalNickname(false)).isFalse();
+    assertThat(master("LOCALHOST", 1).isLocalNickname(false)).isTrue();
+    assertThat(master("LOCALHOST", 1).isLocalNickname(true)).isFalse();
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.engine.Accumulation.Decision;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -11,13 +12,14 @@ class MicroStepTests {
   @Test
   void everyMicroStepIsABoundaryByDefault() {
     var step = MicroStep.NONE.next(Accumulation.NONE, false, 0);
-    assertThat(step).isEqualTo(new MicroStep(0, 0, 0, true));
-    assertThat(step.next(Accumulation.NONE, false, 1)).isEqualTo(new MicroStep(1, 0, 1, true));
+    assertThat(step).isEqualTo(new MicroStep(0, 0, 0, Decision.UPDATE));
+    assertThat(step.next(Accumulation.NONE, false, 1))
+        .isEqualTo(new MicroStep(1, 0, 1, Decision.UPDATE));
   }
 
   @Test
   void aWindowOfFourEndsAfterItsFourthMicroStep() {
-    Accumulation four = (count, _, _) -> count == 4;
+    Accumulation four = (count, _, _) -> count == 4 ? Decision.UPDATE : Decision.CONTINUE;
     List<Long> boundaries = new ArrayList<>();
     var step = MicroStep.NONE;
     for (int i = 0; i < 20; i++) {

@@ -13,10 +13,10 @@ final class Interruption implements AutoCloseable {
 
   private static final Duration LONGEST = Duration.ofSeconds(12);
 
+  private final CountDownLatch requested = new CountDownLatch(1);
   private final CountDownLatch finished = new CountDownLatch(1);
   private final Thread hook =
       Thread.ofPlatform().name("flotilla-launcher-stop").unstarted(this::holdBack);
-  private volatile boolean requested;
 
   /** Starts to listen. */
   static Interruption listen() {
@@ -24,22 +24,27 @@ final class Interruption implements AutoCloseable {
     try {
       Runtime.getRuntime().addShutdownHook(interruption.hook);
     } catch (IllegalStateException e) {
-      interruption.requested = true;
+      interruption.request();
     }
     return interruption;
   }
 
   /** Notes that the launch shall end. */
   void request() {
-    requested = true;
+    requested.countDown();
   }
 
   boolean isRequested() {
-    return requested;
+    return requested.getCount() == 0;
+  }
+
+  /** Waits for a request that others may have seen earlier; tells whether it has come. */
+  boolean awaitRequest(Duration longest) throws InterruptedException {
+    return requested.await(longest.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   private void holdBack() {
-    requested = true;
+    request();
     try {
       boolean _ = finished.await(LONGEST.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {

@@ -76,7 +76,7 @@ public final class Launcher {
 
   private LaunchResult launch(
       LaunchSettings settings, RankCommand command, Interruption interruption) {
-    try (var folder = MeetingFolder.create(temporary)) {
+    try (var folder = MeetingFolder.create(temporary, console::say)) {
       var starter = new RankStarter(settings, folder, environment, output.terminalColumns(), cores);
       prepareLogs(settings, starter);
       console.print(

@@ -68,15 +68,15 @@ final class LogPump {
   }
 
   private void carry(byte[] chunk, int count) {
-    if (shown) {
-      console.pass(chunk, count);
-    }
     if (writable) {
       try {
         log.write(chunk, count);
       } catch (IOException e) {
         giveUp(e);
       }
+    }
+    if (shown) {
+      console.pass(chunk, count);
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.flotilla.launch;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -11,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,19 +29,21 @@ final class MeetingFolder implements AutoCloseable {
 
   private final Path folder;
   private final FileChannel lock;
+  private final Consumer<String> warnings;
 
-  private MeetingFolder(Path folder, FileChannel lock) {
+  private MeetingFolder(Path folder, FileChannel lock, Consumer<String> warnings) {
     this.folder = folder;
     this.lock = lock;
+    this.warnings = warnings;
   }
 
   /** Makes a folder of mode 0700 under the given one, after removing what dead launchers left. */
-  static MeetingFolder create(Path temporary) throws IOException {
+  static MeetingFolder create(Path temporary, Consumer<String> warnings) throws IOException {
     removeAbandoned(temporary);
     Path folder = Files.createTempDirectory(temporary, PREFIX);
     FileChannel channel = PrivateFiles.openEmpty(folder.resolve(LOCK));
     channel.lock();
-    return new MeetingFolder(folder, channel);
+    return new MeetingFolder(folder, channel, warnings);
   }
 
   Path path() {
@@ -61,7 +63,7 @@ final class MeetingFolder implements AutoCloseable {
     try (lock) {
       PrivateFiles.deleteFolder(folder);
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot remove the temporary folder " + folder, e);
+      warnings.accept("cannot remove the temporary folder %s: %s".formatted(folder, e));
     }
   }
 

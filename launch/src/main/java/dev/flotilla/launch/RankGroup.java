@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 final class RankGroup implements AutoCloseable {
 
   private static final Duration KILL_TAKES = Duration.ofSeconds(2);
-  private static final Duration OUTPUT_TAKES = Duration.ofMillis(500);
+  private static final Duration LAST_OUTPUT_TAKES = Duration.ofMillis(500);
 
   private final String launchId;
   private final List<RankProcess> ranks = new ArrayList<>();
@@ -96,7 +96,7 @@ final class RankGroup implements AutoCloseable {
       awaitAll(KILL_TAKES);
     }
     descendants.forEach(ProcessHandle::destroyForcibly);
-    finish();
+    finish(LAST_OUTPUT_TAKES);
   }
 
   /**
@@ -104,11 +104,12 @@ final class RankGroup implements AutoCloseable {
    *
    * <p>In this order, as such a process may hold a dead rank's output open.
    *
+   * @param longest how long to wait for it
    * @return how many processes were killed
    */
-  int finish() throws InterruptedException {
+  int finish(Duration longest) throws InterruptedException {
     int killed = killLeftovers();
-    long deadline = System.nanoTime() + OUTPUT_TAKES.toNanos();
+    long deadline = System.nanoTime() + longest.toNanos();
     for (RankProcess rank : ranks) {
       rank.pump().awaitEnd(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
     }

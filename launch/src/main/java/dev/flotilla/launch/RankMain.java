@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class RankMain {
 
   /** Time that shutdown hooks have once the program has failed. */
-  private static final Duration LONGEST_EXIT = Duration.ofSeconds(5);
+  private static final Duration LONGEST_EXIT = Duration.ofSeconds(3);
 
   private final Map<String, String> environment;
 

@@ -32,6 +32,8 @@ record RankProcess(World world, Process process, LogPump pump, Path log, Path er
     builder.environment().putAll(environment);
     Process process = builder.start();
     try {
+      // A program that reads its input finds the end of it rather than wait for ever.
+      process.getOutputStream().close();
       var pump = LogPump.start(process.getInputStream(), log, console, world.localRank() == 0);
       return new RankProcess(world, process, pump, log, errorFile);
     } catch (IOException e) {

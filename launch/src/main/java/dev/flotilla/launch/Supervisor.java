@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.world.ExitCodes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -15,7 +16,10 @@ final class Supervisor {
   private static final int LOOKS_BEFORE_NAMED = 5;
 
   /** Time for ranks that fail together to be seen together. */
-  private static final Duration SETTLE = Duration.ofMillis(400);
+  private static final Duration SETTLE = Duration.ofMillis(500);
+
+  /** A pager may be slow to take the last output of a launch that ended well. */
+  private static final Duration OUTPUT_TAKES = Duration.ofMinutes(1);
 
   private final RankGroup group;
   private final Interruption interruption;
@@ -52,13 +56,23 @@ final class Supervisor {
 
   private LaunchResult watch() throws InterruptedException {
     Optional<RankEnd> failed = awaitFirstFailure();
-    if (failed.isPresent() && !interruption.isRequested()) {
-      group.awaitAll(SETTLE);
+    if (failed.isPresent()) {
+      settle(failed.get());
     }
     if (interruption.isRequested()) {
       return interrupted();
     }
     return failed.isPresent() ? failed(failed.get()) : completed();
+  }
+
+  /** An interruption from the keyboard reaches ranks and launcher alike, in any order. */
+  private void settle(RankEnd failed) throws InterruptedException {
+    if (failed.exitCode() == ExitCodes.INTERRUPTED) {
+      interruption.awaitRequest(SETTLE);
+    }
+    if (!interruption.isRequested()) {
+      group.awaitAll(SETTLE);
+    }
   }
 
   private Optional<RankEnd> awaitFirstFailure() throws InterruptedException {
@@ -75,15 +89,15 @@ final class Supervisor {
   }
 
   private LaunchResult completed() throws InterruptedException {
-    int killed = group.finish();
+    int killed = group.finish(OUTPUT_TAKES);
     if (killed > 0) {
-      console.say("killed %d processes that the ranks had left behind".formatted(killed));
+      console.say("killed %s that ranks had left behind".formatted(count(killed, "process")));
     }
     return LaunchResult.completed();
   }
 
   private LaunchResult interrupted() throws InterruptedException {
-    console.say("interrupted; stopping %d ranks".formatted(group.living().size()));
+    console.say("interrupted; stopping " + count(group.living().size(), "rank"));
     group.stop(grace);
     return LaunchResult.interrupted();
   }
@@ -92,12 +106,19 @@ final class Supervisor {
     Instant stop = Instant.now();
     List<RankProcess> stopped = group.living().stream().filter(RankProcess::isStopped).toList();
     console.say(
-        "rank %d ended with %s; stopping the %d ranks that still run on this host"
+        "rank %d ended with %s; %s still running on this host"
             .formatted(
-                seenFirst.rank(), Signals.describe(seenFirst.exitCode()), group.living().size()));
+                seenFirst.rank(),
+                Signals.describe(seenFirst.exitCode()),
+                count(group.living().size(), "rank")));
     group.stop(grace);
     Failure failure = new FailureReporter(group, stop).failure(stopped);
     console.say(failure.report());
     return LaunchResult.failed(failure);
+  }
+
+  private static String count(int number, String noun) {
+    String plural = noun.endsWith("s") ? noun + "es" : noun + "s";
+    return number + " " + (number == 1 ? noun : plural);
   }
 }

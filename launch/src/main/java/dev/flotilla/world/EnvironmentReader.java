@@ -63,6 +63,6 @@ final class EnvironmentReader {
     if (size == 1) {
       return Optional.of(World.solo());
     }
-    return new PlaceReader(variables, source).read(rank, size, rendezvous.orElseThrow());
+    return new PlaceReader(variables, source, rank, size, rendezvous.orElseThrow()).read();
   }
 }

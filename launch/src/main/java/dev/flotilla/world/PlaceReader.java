@@ -14,46 +14,44 @@ final class PlaceReader {
 
   private final Variables variables;
   private final RankSource source;
+  private final int rank;
+  private final int size;
+  private final Rendezvous rendezvous;
+  private OptionalInt localRank;
+  private OptionalInt localSize;
+  private OptionalInt nodeRank;
+  private OptionalInt nodes;
 
-  PlaceReader(Variables variables, RankSource source) {
+  PlaceReader(Variables variables, RankSource source, int rank, int size, Rendezvous rendezvous) {
     this.variables = variables;
     this.source = source;
+    this.rank = rank;
+    this.size = size;
+    this.rendezvous = rendezvous;
+    this.localRank = variables.number(source.localRank(), 0);
+    this.localSize = variables.number(source.localSize(), 1);
+    this.nodeRank = variables.number(source.nodeRank(), 0);
+    this.nodes = variables.number(source.nodes(), 1);
   }
 
-  Optional<World> read(int rank, int size, Rendezvous rendezvous) {
-    OptionalInt localRank = variables.number(source.localRank(), 0);
-    OptionalInt localSize = variables.number(source.localSize(), 1);
-    OptionalInt nodeRank = variables.number(source.nodeRank(), 0);
-    OptionalInt nodes = variables.number(source.nodes(), 1);
+  /** Returns the place; empty when problems were noted. */
+  Optional<World> read() {
     if (variables.hasProblems()) {
       return Optional.empty();
     }
-    if (isOneHost(size, localSize, nodes, rendezvous)) {
-      localRank = OptionalInt.of(localRank.orElse(rank));
-      localSize = OptionalInt.of(localSize.orElse(size));
-      nodeRank = OptionalInt.of(nodeRank.orElse(0));
-      nodes = OptionalInt.of(nodes.orElse(1));
+    if (isOneHost()) {
+      deriveOnOneHost();
     } else {
-      localSize = orElse(localSize, localSizeOf(size, nodeRank, nodes));
-      nodes = orElse(nodes, nodesOf(size, localSize));
-      localRank = orElse(localRank, onlyRankOfHost(localSize));
-      nodeRank = orElse(nodeRank, nodeRankOf(rank, size, localRank, localSize));
+      deriveOnSeveralHosts();
     }
-    requireAll(localRank, localSize, nodeRank, nodes);
-    return variables.hasProblems()
-        ? Optional.empty()
-        : checked(
-            rank,
-            size,
-            localRank.orElseThrow(),
-            localSize.orElseThrow(),
-            nodeRank.orElseThrow(),
-            nodes.orElseThrow(),
-            rendezvous);
+    requireAll();
+    if (!variables.hasProblems()) {
+      checkRanges();
+    }
+    return variables.hasProblems() ? Optional.empty() : Optional.of(world());
   }
 
-  private static boolean isOneHost(
-      int size, OptionalInt localSize, OptionalInt nodes, Rendezvous rendezvous) {
+  private boolean isOneHost() {
     if (nodes.isPresent()) {
       return nodes.getAsInt() == 1;
     }
@@ -63,7 +61,23 @@ final class PlaceReader {
     return !(rendezvous instanceof Rendezvous.Tcp tcp) || HostPort.isLoopback(tcp.host());
   }
 
-  private OptionalInt localSizeOf(int size, OptionalInt nodeRank, OptionalInt nodes) {
+  private void deriveOnOneHost() {
+    localRank = OptionalInt.of(localRank.orElse(rank));
+    localSize = OptionalInt.of(localSize.orElse(size));
+    nodeRank = OptionalInt.of(nodeRank.orElse(0));
+    nodes = OptionalInt.of(1);
+  }
+
+  private void deriveOnSeveralHosts() {
+    localSize = localSize.isPresent() ? localSize : derivedLocalSize();
+    nodes = nodes.isPresent() ? nodes : quotient(localSize);
+    if (localRank.isEmpty() && localSize.orElse(0) == 1) {
+      localRank = OptionalInt.of(0);
+    }
+    nodeRank = nodeRank.isPresent() ? nodeRank : derivedNodeRank();
+  }
+
+  private OptionalInt derivedLocalSize() {
     Optional<String> tasks =
         source.kind() == RankSource.Kind.SLURM
             ? variables.text(
@@ -71,40 +85,27 @@ final class PlaceReader {
                     RankEnvironment.SLURM_STEP_TASKS_PER_NODE,
                     RankEnvironment.SLURM_TASKS_PER_NODE))
             : Optional.empty();
-    if (tasks.isPresent() && nodeRank.isPresent()) {
-      return Slurm.tasksOfNode(tasks.get(), nodeRank.getAsInt());
-    }
-    return nodes.isPresent() ? quotient(size, nodes.getAsInt()) : OptionalInt.empty();
+    return tasks.isPresent() && nodeRank.isPresent()
+        ? Slurm.tasksOfNode(tasks.get(), nodeRank.getAsInt())
+        : quotient(nodes);
   }
 
-  private static OptionalInt nodesOf(int size, OptionalInt localSize) {
-    return localSize.isPresent() ? quotient(size, localSize.getAsInt()) : OptionalInt.empty();
-  }
-
-  private static OptionalInt onlyRankOfHost(OptionalInt localSize) {
-    return localSize.orElse(0) == 1 ? OptionalInt.of(0) : OptionalInt.empty();
-  }
-
-  private static OptionalInt nodeRankOf(
-      int rank, int size, OptionalInt localRank, OptionalInt localSize) {
+  private OptionalInt derivedNodeRank() {
     if (localRank.isEmpty() || localSize.isEmpty()) {
       return OptionalInt.empty();
     }
-    boolean hostByHost =
-        size % localSize.getAsInt() == 0 && rank % localSize.getAsInt() == localRank.getAsInt();
-    return hostByHost ? OptionalInt.of(rank / localSize.getAsInt()) : OptionalInt.empty();
+    int perHost = localSize.getAsInt();
+    boolean hostByHost = size % perHost == 0 && rank % perHost == localRank.getAsInt();
+    return hostByHost ? OptionalInt.of(rank / perHost) : OptionalInt.empty();
   }
 
-  private static OptionalInt quotient(int size, int divisor) {
-    return size % divisor == 0 ? OptionalInt.of(size / divisor) : OptionalInt.empty();
+  private OptionalInt quotient(OptionalInt divisor) {
+    return divisor.isPresent() && size % divisor.getAsInt() == 0
+        ? OptionalInt.of(size / divisor.getAsInt())
+        : OptionalInt.empty();
   }
 
-  private static OptionalInt orElse(OptionalInt first, OptionalInt second) {
-    return first.isPresent() ? first : second;
-  }
-
-  private void requireAll(
-      OptionalInt localRank, OptionalInt localSize, OptionalInt nodeRank, OptionalInt nodes) {
+  private void requireAll() {
     require(
         localRank,
         RankEnvironment.LOCAL_RANK,
@@ -133,44 +134,46 @@ final class PlaceReader {
     }
   }
 
-  private Optional<World> checked(
-      int rank,
-      int size,
-      int localRank,
-      int localSize,
-      int nodeRank,
-      int nodes,
-      Rendezvous rendezvous) {
-    if (nodes == 1 && localSize != size) {
+  private void checkRanges() {
+    if (nodes.getAsInt() == 1 && localSize.getAsInt() != size) {
       variables.wrong(
           variables.nameOf(source.localSize()),
           "must be %d, the number of ranks, on one host".formatted(size));
-      return Optional.empty();
+      return;
     }
-    below(source.localRank(), localRank, localSize, "the ranks of this host");
-    below(source.nodeRank(), nodeRank, nodes, "the number of hosts");
-    atMost(source.localSize(), localSize, size);
-    atMost(source.nodes(), nodes, size);
-    if (nodes > 1 && rendezvous instanceof Rendezvous.SharedFile) {
+    below(source.localRank(), localRank, localSize.getAsInt(), "the ranks of this host");
+    below(source.nodeRank(), nodeRank, nodes.getAsInt(), "the number of hosts");
+    atMostSize(source.localSize(), localSize);
+    atMostSize(source.nodes(), nodes);
+    if (nodes.getAsInt() > 1 && rendezvous instanceof Rendezvous.SharedFile) {
       variables.wrong(
           RankEnvironment.RENDEZVOUS_FILE,
-          "serves one host alone; unset it and set MASTER_ADDR for %d hosts".formatted(nodes));
+          "serves one host alone; unset it and set MASTER_ADDR for %d hosts"
+              .formatted(nodes.getAsInt()));
     }
-    return variables.hasProblems()
-        ? Optional.empty()
-        : Optional.of(new World(rank, size, localRank, localSize, nodeRank, nodes, rendezvous));
   }
 
-  private void below(List<String> names, int value, int limit, String what) {
-    if (value >= limit) {
+  private void below(List<String> names, OptionalInt value, int limit, String what) {
+    if (value.getAsInt() >= limit) {
       variables.wrong(variables.nameOf(names), "must be less than %d, %s".formatted(limit, what));
     }
   }
 
-  private void atMost(List<String> names, int value, int limit) {
-    if (value > limit) {
+  private void atMostSize(List<String> names, OptionalInt value) {
+    if (value.getAsInt() > size) {
       variables.wrong(
-          variables.nameOf(names), "must be at most %d, the number of ranks".formatted(limit));
+          variables.nameOf(names), "must be at most %d, the number of ranks".formatted(size));
     }
+  }
+
+  private World world() {
+    return new World(
+        rank,
+        size,
+        localRank.getAsInt(),
+        localSize.getAsInt(),
+        nodeRank.getAsInt(),
+        nodes.getAsInt(),
+        rendezvous);
   }
 }

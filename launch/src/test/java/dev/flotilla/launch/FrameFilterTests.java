@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,7 +17,7 @@ class FrameFilterTests {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     try (var filter = new FrameFilter(out)) {
       for (int i = 0; i < bytes.length; i += chunk) {
-        byte[] part = java.util.Arrays.copyOfRange(bytes, i, Math.min(bytes.length, i + chunk));
+        byte[] part = Arrays.copyOfRange(bytes, i, Math.min(bytes.length, i + chunk));
         filter.write(part, part.length);
       }
     }

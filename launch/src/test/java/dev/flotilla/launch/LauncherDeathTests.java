@@ -62,6 +62,22 @@ class LauncherDeathTests {
   }
 
   @Test
+  void takesAnInterruptionFromTheKeyboardForNoFailure() throws Exception {
+    Process launcher = launch("*:sleep:60000");
+    awaitRanks(3);
+
+    String group = "-" + launcher.pid();
+    new ProcessBuilder("kill", "-INT", "--", group).start().waitFor();
+
+    assertThat(launcher.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(launcher.exitValue()).isEqualTo(130);
+    assertThat(ranks).noneMatch(ProcessHandle::isAlive);
+    assertThat(Files.readString(folder.resolve("out")))
+        .contains("flotilla: interrupted")
+        .doesNotContain("failed");
+  }
+
+  @Test
   void endsWithTheFailedRanksExitCode() throws Exception {
     Process launcher = launch("1:exit:42", "*:sleep:60000");
 
@@ -69,10 +85,24 @@ class LauncherDeathTests {
     assertThat(launcher.exitValue()).isEqualTo(42);
   }
 
+  @Test
+  void needsLittleMemoryWhateverRanksPrint() throws Exception {
+    Process launcher = launch("0:spew:100", "1:spew:100");
+
+    assertThat(launcher.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(launcher.exitValue()).isZero();
+    long line = 100L * 1024 * 1024 + "end\n".length();
+    assertThat(folder.resolve("log/workerlog.0")).hasSize(line);
+    assertThat(folder.resolve("log/workerlog.1")).hasSize(line);
+    assertThat(Files.size(folder.resolve("out"))).isGreaterThan(line);
+  }
+
   private Process launch(String... steps) throws IOException {
     var command = new ArrayList<String>();
+    // Leads a process group, as a program started from a terminal does.
+    command.add("setsid");
     command.add(RankCommand.currentJava().toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m"));
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx24m"));
     command.addAll(List.of("-cp", Launch.classPath(), LauncherProgram.class.getName()));
     command.addAll(List.of(folder.toString(), "3"));
     for (int rank = 0; rank < 3; rank++) {

@@ -19,7 +19,7 @@ class MeetingFolderTests {
   @Test
   void isPrivateAndGoesAway() throws IOException {
     Path path;
-    try (var folder = MeetingFolder.create(temporary)) {
+    try (var folder = create()) {
       path = folder.path();
       Files.createFile(folder.rendezvousFile());
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
@@ -34,9 +34,9 @@ class MeetingFolderTests {
     Path starting = folderWithLock("flotilla-launch-starting", Duration.ZERO);
     Path unrelated = folderWithLock("other", Duration.ofMinutes(2));
 
-    try (var living = MeetingFolder.create(temporary)) {
+    try (var living = create()) {
       age(living.path().resolve("lock"), Duration.ofMinutes(2));
-      try (var next = MeetingFolder.create(temporary)) {
+      try (var next = create()) {
         assertThat(next.path()).isDirectory();
         assertThat(living.path()).isDirectory();
       }
@@ -45,6 +45,14 @@ class MeetingFolderTests {
     assertThat(dead).doesNotExist();
     assertThat(starting).isDirectory();
     assertThat(unrelated).isDirectory();
+  }
+
+  private MeetingFolder create() throws IOException {
+    return MeetingFolder.create(
+        temporary,
+        warning -> {
+          throw new AssertionError(warning);
+        });
   }
 
   private Path folderWithLock(String name, Duration age) throws IOException {

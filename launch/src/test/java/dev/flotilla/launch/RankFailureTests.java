@@ -185,7 +185,7 @@ class RankFailureTests {
     assertThat(launch.run(1, "*:child:" + child).exitCode()).isZero();
 
     assertDead(child);
-    assertThat(launch.err()).contains("flotilla: killed 1 processes that the ranks had left");
+    assertThat(launch.err()).contains("flotilla: killed 1 process that ranks had left behind");
   }
 
   @Test

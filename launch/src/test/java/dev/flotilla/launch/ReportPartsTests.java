@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,7 +67,7 @@ class ReportPartsTests {
   void showsTheLastLinesOfALogWithoutControlCharacters() throws IOException {
     Path log = folder.resolve("log");
     String lines =
-        IntStream.range(0, 50_000).mapToObj(i -> "line " + i + "\n").reduce("", String::concat);
+        IntStream.range(0, 50_000).mapToObj(i -> "line " + i + "\n").collect(Collectors.joining());
     Files.writeString(log, lines.substring(lines.length() - 300_000) + "\u001b[31mred\n");
 
     List<String> tail = LogTail.of(log, 3);

@@ -2,10 +2,11 @@ package dev.flotilla.launch;
 
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
+import dev.flotilla.world.World;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
+import java.util.Arrays;
 
 /**
  * A rank whose behaviour is its arguments: steps such as {@code 1:exit:3}, for rank 1 or, with
@@ -91,12 +92,12 @@ public final class TestProgram {
   }
 
   private static void printPlace() {
-    System.out.println(dev.flotilla.world.World.join(Map.copyOf(System.getenv())));
+    System.out.println(World.join());
   }
 
   private static void spew(int megabytes) {
     var chunk = new byte[1024 * 1024];
-    java.util.Arrays.fill(chunk, (byte) 'x');
+    Arrays.fill(chunk, (byte) 'x');
     for (int i = 0; i < megabytes; i++) {
       System.out.write(chunk, 0, chunk.length);
     }

@@ -61,6 +61,24 @@ class JoiningTests {
   }
 
   @Test
+  void masterThatComesLateIsWaitedFor() throws IOException {
+    var master = new Rendezvous.Tcp("127.0.0.1", freePort(), false);
+    var sizes =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  if (world.isLeader()) {
+                    Thread.sleep(500);
+                  }
+                  var own = world(world.rank(), 2, master);
+                  try (var group = Collectives.join(own, CollectiveSettings.defaults())) {
+                    return group.size();
+                  }
+                });
+    assertThat(sizes).containsExactly(2, 2);
+  }
+
+  @Test
   void busyPortIsNamed() throws IOException {
     try (var server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       var master = new Rendezvous.Tcp("127.0.0.1", server.getLocalPort(), false);

@@ -1,0 +1,70 @@
+package dev.flotilla.bench;
+
+import dev.flotilla.memory.ProcessMemory;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.testkit.LeakProbe;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.data.Digits;
+import dev.flotilla.zoo.model.LeNet5;
+import java.util.Locale;
+
+/**
+ * Memory of LeNet-5 training from update 1,000 to 10,000: native live bytes and resident size.
+ *
+ * <p>Run with MALLOC_ARENA_MAX=1 and a fixed, pre-touched heap; {@code mvn -q -pl bench exec:exec
+ * -Dbench=Soak} does so.
+ */
+public final class Soak {
+
+  private Soak() {}
+
+  /** Prints both, every 1,000 updates, and exits with 1 where they grow. */
+  public static void main(String[] args) {
+    int updates = args.length > 0 ? Integer.parseInt(args[0]) : 10_000;
+    long live = 0;
+    long resident = 0;
+    try (var trainer =
+        Trainer.on(World.solo())
+            .model(new LeNet5(10))
+            .optimizer(new Momentum(0.01, 0.9))
+            .threads(1)
+            .build()) {
+      var source = new Digits().train().batches(64).shuffled(1);
+      for (int update = 0, epoch = 0; update < updates; epoch++) {
+        var shard = source.epoch(epoch, 0, 1);
+        for (long i = 0; i < shard.batches() && update < updates; i++, update++) {
+          try (var _ = TensorScope.open()) {
+            trainer.step(shard.load(i));
+          }
+          if ((update + 1) % 1000 == 0) {
+            print(update + 1);
+          }
+          if (update + 1 == 1000) {
+            live = LeakProbe.liveBytes();
+            resident = ProcessMemory.residentBytes();
+          }
+        }
+      }
+      double liveGrowth = (LeakProbe.liveBytes() - live) / 1e6;
+      double residentGrowth = 100.0 * (ProcessMemory.residentBytes() - resident) / resident;
+      System.out.printf(
+          Locale.ROOT,
+          "from update 1,000 to %,d: native live bytes %+.3f MB, resident size %+.2f %%%n",
+          updates,
+          liveGrowth,
+          residentGrowth);
+      System.exit(Math.abs(liveGrowth) <= 1 && residentGrowth <= 1 ? 0 : 1);
+    }
+  }
+
+  private static void print(int update) {
+    System.out.printf(
+        Locale.ROOT,
+        "update %,6d: live %.3f MB, resident %.1f MB%n",
+        update,
+        LeakProbe.liveBytes() / 1e6,
+        ProcessMemory.residentBytes() / 1e6);
+  }
+}
