@@ -22,8 +22,8 @@ final class PlanText {
     text.append(border('='));
     text.append(row("model", model(config)));
     text.append(row("data", data(config)));
-    text.append(row("optimizer", config.optimizer().toString()));
-    text.append(row("schedule", config.schedule().toString()));
+    text.append(row("optimizer", part(config, "optimizer")));
+    text.append(row("schedule", part(config, "schedule")));
     text.append(row("ranks", Integer.toString(ranks)));
     text.append(border('-'));
     for (var phase : Phase.values()) {
@@ -67,9 +67,24 @@ final class PlanText {
 
   private static String data(RunConfig config) {
     var batch = config.batch();
-    return config.data()
+    return part(config, "data")
         + ", "
         + (batch == null ? "global batch " + config.globalBatch() : "batch " + batch + " per rank");
+  }
+
+  /** Returns a part of the recipe by its name there, with its settings. */
+  private static String part(RunConfig config, String key) {
+    var text = new StringBuilder();
+    if (config.resolved().get(key) instanceof Map<?, ?> settings) {
+      text.append(settings.get("name"));
+      settings.forEach(
+          (setting, value) -> {
+            if (!setting.equals("name")) {
+              text.append(' ').append(setting).append('=').append(value);
+            }
+          });
+    }
+    return text.toString();
   }
 
   private static String border(char line) {
