@@ -12,6 +12,7 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.merge.GradientMerge;
 import java.util.Map;
 
 /** Names what the library itself brings: the one line that a new technique adds here. */
@@ -35,6 +36,6 @@ final class BuiltIn implements CatalogueProvider {
 
   @Override
   public Map<String, Class<? extends Strategy>> techniques() {
-    return Map.of();
+    return Map.of("gradient_merge", GradientMerge.class);
   }
 }

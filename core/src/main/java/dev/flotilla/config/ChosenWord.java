@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.settings.TextForm;
 import dev.flotilla.settings.TextValue;
 import java.lang.reflect.InvocationTargetException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -38,8 +39,16 @@ record ChosenWord(Class<?> type) implements ScalarType {
     if (form == null) {
       return Map.of("type", "string");
     }
-    Map<String, Object> words = Map.of("enum", List.of(form.words()));
-    Map<String, Object> number = JsonText.object("type", "integer", "minimum", 1);
-    return form.orNumber() ? Map.of("anyOf", List.of(words, number)) : words;
+    List<Map<String, Object>> forms = new ArrayList<>();
+    if (form.words().length > 0) {
+      forms.add(Map.of("enum", List.of(form.words())));
+    }
+    if (!form.pattern().isEmpty()) {
+      forms.add(JsonText.object("type", "string", "pattern", "^" + form.pattern() + "$"));
+    }
+    if (form.orNumber()) {
+      forms.add(JsonText.object("type", "integer", "minimum", 1));
+    }
+    return forms.size() == 1 ? forms.getFirst() : Map.of("anyOf", forms);
   }
 }

@@ -97,8 +97,16 @@ public final class ConfiguredRun {
         .joinTimeout(config.joinTimeout())
         .freeze(NamePatterns.anyOf(config.freeze()))
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
+        .microBatch(globalBatch())
         .agreeOn(config.facts())
         .events(events);
+  }
+
+  private int globalBatch() {
+    var batch = config.batch();
+    return batch == null
+        ? Objects.requireNonNull(config.globalBatch())
+        : Math.multiplyExact(batch, world.size());
   }
 
   private List<Strategy> techniques() {

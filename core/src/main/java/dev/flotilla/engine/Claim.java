@@ -24,6 +24,8 @@ public sealed interface Claim {
 
   /** Places of forward layers, outermost first. */
   enum ForwardStage {
+    /** What a loss counts as. */
+    WEIGHT,
     /** Number types. */
     PRECISION,
     /** What is kept for backward. */

@@ -4,6 +4,7 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
+import dev.flotilla.engine.Accumulation.Decision;
 import dev.flotilla.memory.TensorScope;
 import java.util.List;
 import java.util.function.Consumer;
@@ -93,6 +94,11 @@ public final class StepRunner implements AutoCloseable {
     return step.index() + 1;
   }
 
+  /** Returns the micro-steps of a full window that follows so many updates. */
+  public int microStepsAfter(long updatesMade) {
+    return accumulation.microSteps(updatesMade);
+  }
+
   /** Returns how many updates epochs of so many micro-steps make. */
   public UpdateCount updateCount(long microStepsPerEpoch) {
     return new UpdateCount(accumulation, microStepsPerEpoch);
@@ -101,6 +107,10 @@ public final class StepRunner implements AutoCloseable {
   /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
   public StepOutcome step(Batch batch, boolean lastOfEpoch) {
     step = step.next(accumulation, lastOfEpoch, updates);
+    int microSteps = step.inWindow() + 1;
+    if (lastOfEpoch && accumulation.after(microSteps, false, updates) == Decision.CONTINUE) {
+      accumulation.epochEndedInside(microSteps, updates);
+    }
     try (var _ = TensorScope.open()) {
       if (!batch.isEmpty()) {
         forwardBackward(batch);

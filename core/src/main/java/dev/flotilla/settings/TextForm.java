@@ -15,4 +15,7 @@ public @interface TextForm {
 
   /** Whether a positive whole number is allowed as well. */
   boolean orNumber() default false;
+
+  /** A regular expression of other allowed texts, or the empty text for none. */
+  String pattern() default "";
 }

@@ -19,7 +19,9 @@ import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
 import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.NativeLibraries;
+import dev.flotilla.optim.LrScaling;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.settings.SharedFacts;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.world.World;
 import java.util.TreeMap;
@@ -91,10 +93,11 @@ public final class Trainer implements AutoCloseable {
   private void agree() {
     var facts = new TreeMap<>(settings.facts);
     facts.put("parameters.layout", model.arena().layout().hash());
-    facts.put("optimizer.settings", settings.requiredOptimizer().toString());
-    facts.put(
-        "techniques",
-        settings.strategies.stream().map(Object::toString).sorted().toList().toString());
+    facts.putAll(SharedFacts.of("optimizer", settings.requiredOptimizer()));
+    facts.putAll(SharedFacts.of("schedule", settings.schedule));
+    for (var technique : settings.strategies) {
+      facts.putAll(SharedFacts.of("strategy." + technique.key(), technique));
+    }
     Agreement.check(collective, facts, settings.collectiveSettings.timeout());
   }
 
@@ -104,6 +107,7 @@ public final class Trainer implements AutoCloseable {
             model,
             collective,
             () -> new FullUpdate(model.arena(), settings.requiredOptimizer(), settings.noDecay),
+            settings.microBatch,
             this::note);
     return new StepRunner(plan, context, chain, this::learningRate);
   }
@@ -113,7 +117,22 @@ public final class Trainer implements AutoCloseable {
       throw new IllegalStateException(
           settings.schedule + " needs the number of updates: call plannedUpdates(n) before step");
     }
-    return settings.requiredOptimizer().lr() * settings.schedule.factor(update, totalUpdates);
+    return settings.requiredOptimizer().lr()
+        * batchFactor(update)
+        * settings.schedule.factor(update, totalUpdates);
+  }
+
+  private double batchFactor(long update) {
+    var optimizer = settings.requiredOptimizer();
+    var baseBatch = optimizer.baseBatch();
+    if (optimizer.scaleLr() == LrScaling.NONE || baseBatch == null) {
+      return 1;
+    }
+    int microBatch =
+        settings.microBatch.orElseThrow(
+            () -> new IllegalStateException("scale_lr needs the batch: call microBatch(n)"));
+    double batch = (double) microBatch * runner.microStepsAfter(update);
+    return optimizer.scaleLr().factor(batch / baseBatch);
   }
 
   /** Says how many updates an own loop will make, for schedules that depend on it. */

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
@@ -41,6 +42,7 @@ public final class TrainerBuilder {
   @Nullable Predicate<String> noDecay;
   EventSink sink = _ -> {};
   LoopSettings loop = LoopSettings.defaults();
+  OptionalInt microBatch = OptionalInt.empty();
   UnaryOperator<Collective> wrapper = UnaryOperator.identity();
 
   TrainerBuilder(World world) {
@@ -126,6 +128,12 @@ public final class TrainerBuilder {
     return this;
   }
 
+  /** Says how many samples a micro-step has over all ranks, for settings that depend on it. */
+  public TrainerBuilder microBatch(int samples) {
+    microBatch = OptionalInt.of(samples);
+    return this;
+  }
+
   /** Wraps the group of ranks, for example to record or meter what passes through it. */
   public TrainerBuilder collective(UnaryOperator<Collective> value) {
     wrapper = value;
@@ -145,7 +153,9 @@ public final class TrainerBuilder {
    */
   public StepPlanner.Plan plan() {
     var layout = BoundModel.layoutOf(requiredModel(), precision, frozen);
-    return StepPlanner.plan(strategies, new PlanFacts(world.size(), requiredOptimizer(), layout));
+    var facts =
+        new PlanFacts(world.size(), requiredOptimizer(), requiredModel(), layout, microBatch);
+    return StepPlanner.plan(strategies, facts);
   }
 
   /**

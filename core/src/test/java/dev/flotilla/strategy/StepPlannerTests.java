@@ -9,14 +9,40 @@ import dev.flotilla.engine.Claim;
 import dev.flotilla.engine.Claim.GradientStage;
 import dev.flotilla.engine.Phase;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Sgd;
 import java.util.List;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 class StepPlannerTests {
 
   private static final PlanFacts FACTS =
-      new PlanFacts(2, new Sgd(0.1), Layout.of(List.of(), Precision.FLOAT32));
+      new PlanFacts(
+          2,
+          new Sgd(0.1),
+          new NoModel(),
+          Layout.of(List.of(), Precision.FLOAT32),
+          OptionalInt.empty());
+
+  private record NoModel() implements Model {
+    @Override
+    public String name() {
+      return "none";
+    }
+
+    @Override
+    public List<Segment> segments() {
+      return List.of();
+    }
+
+    @Override
+    public Objective objective() {
+      throw new UnsupportedOperationException();
+    }
+  }
 
   private static Strategy technique(String key, Claim... claims) {
     return new Strategy() {

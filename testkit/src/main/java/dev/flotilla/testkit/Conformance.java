@@ -2,6 +2,7 @@ package dev.flotilla.testkit;
 
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.merge.GradientMerge;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -42,6 +43,12 @@ public final class Conformance {
     return Stream.of(
         new Row("baseline", Promise.EXACT, List.of()),
         new Row("clip, never reached", Promise.EXACT, List.of(new ClipByNorm(1e9))),
-        new Row("clip", Promise.ALGORITHMIC, List.of(new ClipByNorm(0.5))));
+        new Row("clip", Promise.ALGORITHMIC, List.of(new ClipByNorm(0.5))),
+        new Row("gradient merge of 1", Promise.EXACT, List.of(new GradientMerge(1))),
+        new Row("gradient merge of 3", Promise.ALGORITHMIC, List.of(new GradientMerge(3))),
+        new Row(
+            "gradient merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(new GradientMerge(3), new ClipByNorm(0.5))));
   }
 }
