@@ -97,9 +97,14 @@ final class PlanText {
     return "    |" + " ".repeat(left) + title + " ".repeat(right) + "|\n";
   }
 
+  /** Returns a row; what does not fit goes on below, broken at a blank where there is one. */
   private static String row(String key, String value) {
     int room = WIDTH - 16;
-    var shown = value.length() <= room ? value : value.substring(0, room - 1) + "…";
-    return String.format(Locale.ROOT, "    |%14s  %-" + room + "s|%n", key, shown);
+    if (value.length() <= room) {
+      return String.format(Locale.ROOT, "    |%14s  %-" + room + "s|%n", key, value);
+    }
+    int blank = value.lastIndexOf(' ', room);
+    int end = blank > 0 ? blank : room;
+    return row(key, value.substring(0, end)) + row("", value.substring(end).strip());
   }
 }
