@@ -25,7 +25,11 @@ public enum LrScaling {
   Check check(Check before, @Nullable Integer baseBatch) {
     boolean stated = baseBatch != null;
     return before
-        .and(!stated || baseBatch >= 1, "base_batch", "must be at least 1", shown(baseBatch))
+        .and(
+            baseBatch == null || baseBatch >= 1,
+            "base_batch",
+            "must be at least 1",
+            shown(baseBatch))
         .and(this == NONE || stated, "base_batch", "must be stated with scale_lr", "missing")
         .and(
             this != NONE || !stated,

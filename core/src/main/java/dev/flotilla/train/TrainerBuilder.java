@@ -33,7 +33,7 @@ public final class TrainerBuilder {
   final SortedMap<String, String> facts = new TreeMap<>();
   @Nullable Model model;
   @Nullable Optimizer optimizer;
-  Schedule schedule = new Constant(0);
+  Schedule schedule = new Constant();
   Precision precision = Precision.FLOAT32;
   long seed = 42;
   int threads;
@@ -95,6 +95,12 @@ public final class TrainerBuilder {
   /** Sets the longest wait in a collective; 60 seconds by default. */
   public TrainerBuilder timeout(Duration value) {
     collectiveSettings = collectiveSettings.withTimeout(value);
+    return this;
+  }
+
+  /** Sets the longest wait for the other ranks at the start; 60 seconds by default. */
+  public TrainerBuilder joinTimeout(Duration value) {
+    collectiveSettings = collectiveSettings.withJoinTimeout(value);
     return this;
   }
 
