@@ -36,6 +36,7 @@ public final class Main {
     var main = new CommandLine(new Main());
     main.setExecutionExceptionHandler((failure, _, _) -> explain(failure));
     main.setUnmatchedOptionsArePositionalParams(false);
+    main.setCaseInsensitiveEnumValuesAllowed(true);
     if (args.length == 0) {
       main.usage(System.err);
       return ExitCodes.USAGE;

@@ -44,19 +44,31 @@ public final class RunFolder implements EventSink, AutoCloseable {
    */
   public static RunFolder create(Path folder) {
     refuseIfUsed(folder);
+    prepare(folder);
     try {
-      prepare(folder);
       return new RunFolder(folder);
     } catch (IOException failure) {
-      throw new ConfigException("out", "cannot write to " + folder + ": " + reason(failure));
+      throw unwritable(folder, failure);
     }
   }
 
-  /** Makes the folder itself, private to its owner, without starting a run in it. */
-  public static void prepare(Path folder) throws IOException {
-    if (!Files.isDirectory(folder)) {
-      Files.createDirectories(folder, owner("rwx------"));
+  /**
+   * Makes the folder itself, private to its owner, without starting a run in it.
+   *
+   * @throws ConfigException if it cannot be made
+   */
+  public static void prepare(Path folder) {
+    try {
+      if (!Files.isDirectory(folder)) {
+        Files.createDirectories(folder, owner("rwx------"));
+      }
+    } catch (IOException failure) {
+      throw unwritable(folder, failure);
     }
+  }
+
+  private static ConfigException unwritable(Path folder, IOException failure) {
+    return new ConfigException("out", "cannot write to " + folder + ": " + reason(failure));
   }
 
   /**
