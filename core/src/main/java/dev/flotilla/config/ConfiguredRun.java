@@ -94,6 +94,7 @@ public final class ConfiguredRun {
         .seed(config.seed())
         .threads(config.threadsOn(world, Runtime.getRuntime().availableProcessors()))
         .timeout(config.timeout())
+        .joinTimeout(config.joinTimeout())
         .freeze(NamePatterns.anyOf(config.freeze()))
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
         .microBatch(globalBatch())

@@ -98,6 +98,12 @@ public final class TrainerBuilder {
     return this;
   }
 
+  /** Sets the longest wait for the other ranks at the start; 60 seconds by default. */
+  public TrainerBuilder joinTimeout(Duration value) {
+    collectiveSettings = collectiveSettings.withJoinTimeout(value);
+    return this;
+  }
+
   /** Sets which parameters are not trained. */
   public TrainerBuilder freeze(Predicate<String> names) {
     frozen = names;
