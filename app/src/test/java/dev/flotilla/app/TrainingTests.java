@@ -83,7 +83,9 @@ class TrainingTests {
   void writesEventsInTheirOrder() {
     var events = run.events();
     var kinds = events.stream().map(event -> event.get("event").asString()).toList();
-    assertThat(kinds).startsWith("started", "updated").endsWith("evaluated", "finished");
+    assertThat(kinds)
+        .startsWith("configured", "started", "updated")
+        .endsWith("evaluated", "finished");
     assertThat(updatesIn(events)).containsExactly(10, 20, 30, 40, 50, 60);
     assertThat(events).allMatch(event -> event.get("time").asString().endsWith("Z"));
     assertThat(events.getLast().get("summary")).isEqualTo(run.summary());
@@ -153,7 +155,7 @@ class TrainingTests {
 
   @Test
   void theDefaultRecipeReaches97Percent() {
-    var whole = flotilla.run("train").expect(0);
+    var whole = flotilla.run("train", "--set=threads=1").expect(0);
     var name = whole.out().lines().toList().getLast().replace("run folder: ", "");
     var summary = new RunFiles(flotilla.work().resolve(name)).summary();
     assertThat(name).matches("runs/[0-9]{8}-[0-9]{6}_lenet5");
