@@ -22,6 +22,7 @@ public final class StepRunner implements AutoCloseable {
   private final Gradients gradients;
   private final ForwardBackward pass;
   private final Accumulation accumulation;
+  private final boolean hasOwnWindows;
   private final List<GradientFilter> conditions;
   private final List<Bucket> buckets;
   private final Exchange exchange;
@@ -67,6 +68,7 @@ public final class StepRunner implements AutoCloseable {
         plan.owner(Claim.Accumulate.class)
             .map(c -> c.worker().apply(context))
             .orElse(Accumulation.NONE);
+    hasOwnWindows = plan.owner(Claim.Accumulate.class).isPresent();
     conditions =
         plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
     buckets =
@@ -152,7 +154,7 @@ public final class StepRunner implements AutoCloseable {
 
   /** Tells whether a technique decides where windows end. */
   public boolean hasOwnWindows() {
-    return accumulation != Accumulation.NONE;
+    return hasOwnWindows;
   }
 
   private void addGradients(Batch batch) {
