@@ -1,5 +1,7 @@
 package dev.flotilla.app;
 
+import dev.flotilla.memory.NativeLibraries;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The options of the JVMs that load libtorch. */
@@ -8,10 +10,12 @@ final class JvmOptions {
   private JvmOptions() {}
 
   static List<String> ofRanks() {
-    return List.of(
-        "--enable-native-access=ALL-UNNAMED",
-        "-XX:+ExitOnOutOfMemoryError",
-        "-XX:-CreateCoredumpOnCrash",
-        "-Djdk.serialFilter=!*");
+    List<String> options = new ArrayList<>();
+    options.add("--enable-native-access=ALL-UNNAMED");
+    options.add("-XX:+ExitOnOutOfMemoryError");
+    options.add("-XX:-CreateCoredumpOnCrash");
+    options.add("-Djdk.serialFilter=!*");
+    NativeLibraries.properties().forEach((name, value) -> options.add("-D" + name + "=" + value));
+    return options;
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.app;
 
+import dev.flotilla.launch.LaunchException;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
@@ -37,6 +38,7 @@ public final class Main {
     var main = new CommandLine(new Main());
     main.setExecutionExceptionHandler((failure, _, _) -> explain(failure));
     main.setUnmatchedOptionsArePositionalParams(false);
+    main.setCaseInsensitiveEnumValuesAllowed(true);
     if (args.length == 0) {
       main.usage(System.err);
       return ExitCodes.USAGE;
@@ -72,6 +74,10 @@ public final class Main {
       case ConfigException mistake -> {
         mistake.problems().forEach(problem -> System.err.println("flotilla: " + problem));
         yield ExitCodes.USAGE;
+      }
+      case LaunchException mistake -> {
+        mistake.problems().forEach(problem -> System.err.println("flotilla: " + problem));
+        yield mistake.exitCode();
       }
       case RuntimeException known when known instanceof ExitCoded coded -> {
         System.err.println("flotilla: " + known.getMessage());

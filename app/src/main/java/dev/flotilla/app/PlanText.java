@@ -22,8 +22,8 @@ final class PlanText {
     text.append(border('='));
     text.append(row("model", model(config)));
     text.append(row("data", data(config)));
-    text.append(row("optimizer", config.optimizer().toString()));
-    text.append(row("schedule", config.schedule().toString()));
+    text.append(row("optimizer", part(config, "optimizer")));
+    text.append(row("schedule", part(config, "schedule")));
     text.append(row("ranks", Integer.toString(ranks)));
     text.append(border('-'));
     for (var phase : Phase.values()) {
@@ -67,9 +67,24 @@ final class PlanText {
 
   private static String data(RunConfig config) {
     var batch = config.batch();
-    return config.data()
+    return part(config, "data")
         + ", "
         + (batch == null ? "global batch " + config.globalBatch() : "batch " + batch + " per rank");
+  }
+
+  /** Returns a part of the recipe by its name there, with its settings. */
+  private static String part(RunConfig config, String key) {
+    var text = new StringBuilder();
+    if (config.resolved().get(key) instanceof Map<?, ?> settings) {
+      text.append(settings.get("name"));
+      settings.forEach(
+          (setting, value) -> {
+            if (!setting.equals("name")) {
+              text.append(' ').append(setting).append('=').append(value);
+            }
+          });
+    }
+    return text.toString();
   }
 
   private static String border(char line) {
@@ -82,9 +97,14 @@ final class PlanText {
     return "    |" + " ".repeat(left) + title + " ".repeat(right) + "|\n";
   }
 
+  /** Returns a row; what does not fit goes on below, broken at a blank where there is one. */
   private static String row(String key, String value) {
     int room = WIDTH - 16;
-    var shown = value.length() <= room ? value : value.substring(0, room - 1) + "…";
-    return String.format(Locale.ROOT, "    |%14s  %-" + room + "s|%n", key, shown);
+    if (value.length() <= room) {
+      return String.format(Locale.ROOT, "    |%14s  %-" + room + "s|%n", key, value);
+    }
+    int blank = value.lastIndexOf(' ', room);
+    int end = blank > 0 ? blank : room;
+    return row(key, value.substring(0, end)) + row("", value.substring(end).strip());
   }
 }

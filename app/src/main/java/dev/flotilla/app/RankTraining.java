@@ -1,6 +1,6 @@
 package dev.flotilla.app;
 
-import picocli.CommandLine;
+import java.util.List;
 
 /**
  * What a launched rank runs: training without the command line's error handling, so that the
@@ -12,8 +12,6 @@ public final class RankTraining {
 
   /** Trains the recipe given by the arguments of {@code flotilla train}. */
   public static void main(String[] args) {
-    var train = new TrainCommand();
-    new CommandLine(train).parseArgs(args);
-    train.call();
+    TrainCommand.parse(List.of(args)).call();
   }
 }

@@ -2,6 +2,7 @@ package dev.flotilla.app;
 
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.launch.AppOption;
+import dev.flotilla.launch.LaunchException;
 import dev.flotilla.launch.LaunchFlags;
 import dev.flotilla.launch.LaunchOutput;
 import dev.flotilla.launch.Launcher;
@@ -20,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
+import java.util.function.IntSupplier;
 import picocli.CommandLine.Command;
 
 /**
@@ -76,20 +77,19 @@ final class RunCommand implements Callable<Integer> {
     var classPath =
         flags.classPath().map(path -> path + File.pathSeparator).orElse("") + ownClassPath();
     var command = rankCommand(classPath, flags.mainClass().orElseThrow(), flags.rest());
-    return launch(flags, flags.settings().logDir(), command, System.out);
+    return launch(flags, flags.settings().logDir(), command, output(System.out, ProgressMode.AUTO));
   }
 
   private static int launchRecipe(ParsedFlags flags) {
-    var train = new TrainCommand();
     List<String> given = new ArrayList<>(flags.appArguments());
     given.addAll(flags.rest());
-    new CommandLine(train).parseArgs(given.toArray(String[]::new));
+    var train = TrainCommand.parse(given);
     var run = new ConfiguredRun(train.recipe.read(), PlanCommand.worldOf(ranksOf(flags)));
     var plan = run.plan();
     var out =
         Optional.ofNullable(train.out)
             .orElseGet(() -> RunNames.newFolder(run.config().model().name()));
-    prepare(out);
+    RunFolder.refuseIfUsed(out);
     if (!train.json) {
       System.out.print(PlanText.settings(run.config()));
     }
@@ -98,7 +98,9 @@ final class RunCommand implements Callable<Integer> {
     rankArguments.addAll(List.of("--out", out.toAbsolutePath().toString()));
     var command = rankCommand(ownClassPath(), RankTraining.class.getName(), rankArguments);
     var people = train.json ? System.err : System.out;
-    int code = launch(flags, flags.logDir().orElse(out.resolve("log")), command, people);
+    var logDir = flags.logDir().orElse(out.resolve("log"));
+    var output = output(people, train.progress);
+    int code = launchInto(out, () -> launch(flags, logDir, command, output));
     if (train.json && code == ExitCodes.OK && isFirstHost(flags)) {
       System.out.print(summary(out));
     }
@@ -117,23 +119,38 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
+  /** Makes the run's folder, and takes it away again if no rank could be started. */
+  private static int launchInto(Path out, IntSupplier launch) {
+    boolean isNew = Files.notExists(out);
+    RunFolder.prepare(out);
+    try {
+      return launch.getAsInt();
+    } catch (LaunchException refused) {
+      if (isNew) {
+        removeIfEmpty(out, refused);
+      }
+      throw refused;
+    }
+  }
+
+  private static void removeIfEmpty(Path folder, LaunchException refused) {
+    try {
+      Files.delete(folder);
+    } catch (IOException kept) {
+      refused.addSuppressed(kept);
+    }
+  }
+
   private static int ranksOf(ParsedFlags flags) {
     return flags.settings().worldSize();
   }
 
-  private static void prepare(Path out) {
-    RunFolder.refuseIfUsed(out);
-    try {
-      RunFolder.prepare(out);
-    } catch (IOException failure) {
-      throw new UncheckedIOException("cannot make the folder " + out, failure);
-    }
+  private static LaunchOutput output(PrintStream people, ProgressMode progress) {
+    return new LaunchOutput(people, System.err, progress.columns(System.getenv()));
   }
 
   private static int launch(
-      ParsedFlags flags, Path logDir, RankCommand command, PrintStream people) {
-    var columns = ProgressMode.AUTO.columns(System.getenv());
-    var output = new LaunchOutput(people, System.err, columns);
+      ParsedFlags flags, Path logDir, RankCommand command, LaunchOutput output) {
     return new Launcher(output, System.getenv())
         .run(flags.settings().withLogDir(logDir), command, Unpacking::ensureDone)
         .exitCode();

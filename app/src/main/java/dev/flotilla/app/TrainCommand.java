@@ -2,11 +2,14 @@ package dev.flotilla.app;
 
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.report.EventSink;
+import dev.flotilla.train.RunFolder;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -38,12 +41,25 @@ final class TrainCommand implements Callable<Integer> {
       description = "Whether to draw a live progress line; auto: on a terminal.")
   ProgressMode progress = ProgressMode.AUTO;
 
+  /** Reads the arguments of a command that trains without being called {@code train}. */
+  static TrainCommand parse(List<String> arguments) {
+    var train = new TrainCommand();
+    new CommandLine(train)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .parseArgs(arguments.toArray(String[]::new));
+    return train;
+  }
+
   @Override
   public Integer call() {
     var world = World.join();
     var run = new ConfiguredRun(recipe.read(), world);
     var plan = run.plan();
     var folder = out == null ? RunNames.newFolder(run.config().model().name()) : out;
+    if (world.isLeader()) {
+      RunFolder.refuseIfUsed(folder);
+      RunFolder.prepare(folder);
+    }
     if (json) {
       var summary = run.run(folder, _ -> {});
       if (world.isLeader()) {

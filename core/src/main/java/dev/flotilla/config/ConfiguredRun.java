@@ -95,10 +95,19 @@ public final class ConfiguredRun {
         .seed(config.seed())
         .threads(config.threadsOn(world, Runtime.getRuntime().availableProcessors()))
         .timeout(config.timeout())
+        .joinTimeout(config.joinTimeout())
         .freeze(NamePatterns.anyOf(config.freeze()))
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
+        .microBatch(globalBatch())
         .agreeOn(config.facts())
         .events(events);
+  }
+
+  private int globalBatch() {
+    var batch = config.batch();
+    return batch == null
+        ? Objects.requireNonNull(config.globalBatch())
+        : Math.multiplyExact(batch, world.size());
   }
 
   /** Returns the techniques that the recipe asks for. */

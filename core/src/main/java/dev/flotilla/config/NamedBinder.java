@@ -124,6 +124,7 @@ final class NamedBinder {
   }
 
   private String allowed(Class<?> kind) {
-    return "allowed: " + String.join(", ", catalogue.types(kind).keySet());
+    var names = catalogue.types(kind).keySet();
+    return names.isEmpty() ? "none is installed" : "allowed: " + String.join(", ", names);
   }
 }

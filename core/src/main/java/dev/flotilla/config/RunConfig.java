@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param eval when the test data is scored
  * @param logEvery updates between two log events
  * @param timeout longest wait in a collective
+ * @param joinTimeout longest wait for the other ranks at the start
  * @param freeze names of parameters that stay as they are; {@code *} stands for any characters
  * @param noDecay names of parameters without weight decay; null for biases and norms
  * @param strategy techniques, by name
@@ -73,6 +74,11 @@ public record RunConfig(
     @Setting(doc = "Updates between two log events.", def = "10") int logEvery,
     @Setting(doc = "Longest wait in a collective, in seconds or with a unit.", def = "60s")
         Duration timeout,
+    @Setting(
+            doc = "Longest wait for the other ranks at the start, in seconds or with a unit.",
+            def = "60s",
+            local = true)
+        Duration joinTimeout,
     @Setting(doc = "Names of parameters that are not trained; * stands for anything.", def = "[]")
         List<String> freeze,
     @Setting(
@@ -93,6 +99,11 @@ public record RunConfig(
         .and(isPositive(threads), "threads", "must be at least 1", shown(threads))
         .and(logEvery >= 1, "log_every", "must be at least 1", logEvery)
         .and(timeout.isPositive(), "timeout", "must be greater than 0", TimeText.of(timeout))
+        .and(
+            joinTimeout.isPositive(),
+            "join_timeout",
+            "must be greater than 0",
+            TimeText.of(joinTimeout))
         .and(hasNoBlank(freeze), "freeze", "must not hold an empty name", freeze)
         .and(hasNoBlank(noDecay), "no_decay", "must not hold an empty name", shown(noDecay))
         .orThrow();

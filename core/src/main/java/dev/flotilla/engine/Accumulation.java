@@ -25,6 +25,11 @@ public interface Accumulation {
    */
   Decision after(int microSteps, boolean lastOfEpoch, long updates);
 
+  /** Returns the micro-steps of a full window that follows so many updates. */
+  default int microSteps(long updates) {
+    return 1;
+  }
+
   /**
    * Returns what the mean gradient of a window is multiplied by: 1, or more where sums are wanted.
    */

@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.collective.Collective;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -11,10 +12,15 @@ import java.util.function.Supplier;
  * @param model the bound model with its arenas
  * @param collective the group of all ranks
  * @param update makes the default update
+ * @param microBatch samples of a micro-step over all ranks, where known
  * @param notices takes one-line messages for the user
  */
 public record StepContext(
-    BoundModel model, Collective collective, Supplier<Update> update, Consumer<String> notices) {
+    BoundModel model,
+    Collective collective,
+    Supplier<Update> update,
+    OptionalInt microBatch,
+    Consumer<String> notices) {
 
   /** Returns parameters and gradients. */
   public ParameterArena arena() {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import org.bytedeco.javacpp.Loader;
 
 /**
@@ -33,10 +34,7 @@ public final class NativeLibraries {
   /** Loads libtorch into this process, unpacking it first where nobody has. */
   public static void load() {
     var cache = secureCache();
-    System.setProperty(CACHE_PROPERTY, cache.toString());
-    // JavaCPP would end a run whose native memory is four times its heap, which is how training is.
-    System.getProperties().putIfAbsent("org.bytedeco.javacpp.maxPhysicalBytes", "0");
-    System.getProperties().putIfAbsent("org.bytedeco.javacpp.maxBytes", "0");
+    properties(cache).forEach(System.getProperties()::putIfAbsent);
     if (Files.exists(mark(cache))) {
       loadLibtorch();
       return;
@@ -55,6 +53,25 @@ public final class NativeLibraries {
   /** Tells whether libtorch is unpacked; loads nothing native. */
   public static boolean areUnpacked() {
     return Files.exists(mark(secureCache()));
+  }
+
+  /**
+   * Returns the system properties for JVMs that may touch libtorch before {@link #load} is called,
+   * so that they share the unpacked libraries; loads nothing native.
+   */
+  public static Map<String, String> properties() {
+    return properties(secureCache());
+  }
+
+  /** JavaCPP would end a run whose native memory is four times its heap, as in training it is. */
+  private static Map<String, String> properties(Path cache) {
+    return Map.of(
+        CACHE_PROPERTY,
+        cache.toString(),
+        "org.bytedeco.javacpp.maxPhysicalBytes",
+        "0",
+        "org.bytedeco.javacpp.maxBytes",
+        "0");
   }
 
   private static void loadLibtorch() {

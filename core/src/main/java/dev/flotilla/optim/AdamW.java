@@ -2,6 +2,7 @@ package dev.flotilla.optim;
 
 import dev.flotilla.settings.Setting;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Adam with the decay outside the gradient (Loshchilov and Hutter, 2019).
@@ -13,19 +14,30 @@ import java.util.List;
  * @param betas decay rates β₁, β₂ of the moments
  * @param eps added to the denominator
  * @param weightDecay decay λ; biases and norms are not decayed unless a name pattern says so
+ * @param scaleLr how η grows with the batch
+ * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record AdamW(
     @Setting(doc = "learning rate before the schedule, > 0") double lr,
     @Setting(doc = "decay rates of the two moments, each in [0, 1)", def = "[0.9, 0.999]")
         List<Double> betas,
     @Setting(doc = "added to the denominator, > 0", def = "1e-8") double eps,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0.01") double weightDecay)
+    @Setting(doc = "decay of weights per update, >= 0", def = "0.01") double weightDecay,
+    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
+        LrScaling scaleLr,
+    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
+        @Nullable Integer baseBatch)
     implements Optimizer {
 
   /** Checks the settings. */
   public AdamW {
     betas = List.copyOf(betas);
-    Rules.checkAdam(lr, betas, eps, weightDecay).orThrow();
+    scaleLr.check(Rules.checkAdam(lr, betas, eps, weightDecay), baseBatch).orThrow();
+  }
+
+  /** Returns the rule without scaling of the rate. */
+  public AdamW(double lr, List<Double> betas, double eps, double weightDecay) {
+    this(lr, betas, eps, weightDecay, LrScaling.NONE, null);
   }
 
   /** Returns the rule with its usual settings. */

@@ -17,6 +17,11 @@ public record Constant(
     Check.that(warmupSteps >= 0, "warmup_steps", "must be at least 0", warmupSteps).orThrow();
   }
 
+  /** Returns the same rate from the first update on. */
+  public Constant() {
+    this(0);
+  }
+
   @Override
   public boolean needsTotal() {
     return false;

@@ -21,6 +21,11 @@ public record Cosine(
         .orThrow();
   }
 
+  /** Returns a fall to zero without warm-up. */
+  public Cosine() {
+    this(0, 0);
+  }
+
   @Override
   public double factorAfterWarmup(double progress, long update) {
     return endFactor + (1 - endFactor) * (1 + Math.cos(Math.PI * progress)) / 2;

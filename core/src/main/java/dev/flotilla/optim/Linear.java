@@ -21,6 +21,11 @@ public record Linear(
         .orThrow();
   }
 
+  /** Returns a fall to zero without warm-up. */
+  public Linear() {
+    this(0, 0);
+  }
+
   @Override
   public double factorAfterWarmup(double progress, long update) {
     return endFactor + (1 - endFactor) * (1 - progress);

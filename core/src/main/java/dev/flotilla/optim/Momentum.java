@@ -2,6 +2,7 @@ package dev.flotilla.optim;
 
 import dev.flotilla.settings.Setting;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stochastic gradient descent with momentum, as PyTorch writes it.
@@ -12,20 +13,32 @@ import java.util.List;
  * @param momentum factor m
  * @param nesterov whether to look ahead
  * @param weightDecay decay λ
+ * @param scaleLr how η grows with the batch
+ * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record Momentum(
     @Setting(doc = "learning rate before the schedule, > 0") double lr,
     @Setting(doc = "share of the velocity that is kept, in [0, 1)", def = "0.9") double momentum,
     @Setting(doc = "look ahead along the velocity", def = "false") boolean nesterov,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay)
+    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
+    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
+        LrScaling scaleLr,
+    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
+        @Nullable Integer baseBatch)
     implements Optimizer {
 
   /** Checks the settings. */
   public Momentum {
-    Rules.check(lr, weightDecay)
+    scaleLr
+        .check(Rules.check(lr, weightDecay), baseBatch)
         .and(momentum >= 0 && momentum < 1, "momentum", "must be in [0, 1)", momentum)
         .and(!nesterov || momentum > 0, "nesterov", "needs a momentum greater than 0", momentum)
         .orThrow();
+  }
+
+  /** Returns momentum without scaling of the rate. */
+  public Momentum(double lr, double momentum, boolean nesterov, double weightDecay) {
+    this(lr, momentum, nesterov, weightDecay, LrScaling.NONE, null);
   }
 
   /** Returns momentum without look-ahead and decay. */

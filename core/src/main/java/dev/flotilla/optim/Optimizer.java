@@ -1,6 +1,7 @@
 package dev.flotilla.optim;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of an update rule.
@@ -15,6 +16,16 @@ public interface Optimizer {
 
   /** Returns the decay λ of weights per update; 0 for none. */
   double weightDecay();
+
+  /** Returns how the learning rate grows with the batch. */
+  default LrScaling scaleLr() {
+    return LrScaling.NONE;
+  }
+
+  /** Returns the batch for which the learning rate was found, or null without scaling. */
+  default @Nullable Integer baseBatch() {
+    return null;
+  }
 
   /** Tells whether biases and norms are decayed too unless a name pattern says otherwise. */
   default boolean decaysBiasesAndNorms() {

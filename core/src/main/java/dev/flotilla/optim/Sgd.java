@@ -4,21 +4,33 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.settings.Setting;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Plain stochastic gradient descent: w ← w − η (g + λ w).
  *
  * @param lr learning rate η
  * @param weightDecay decay λ
+ * @param scaleLr how η grows with the batch
+ * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record Sgd(
     @Setting(doc = "learning rate before the schedule, > 0") double lr,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay)
+    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
+    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
+        LrScaling scaleLr,
+    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
+        @Nullable Integer baseBatch)
     implements Optimizer {
 
   /** Checks the settings. */
   public Sgd {
-    Rules.check(lr, weightDecay).orThrow();
+    scaleLr.check(Rules.check(lr, weightDecay), baseBatch).orThrow();
+  }
+
+  /** Returns plain descent with decay. */
+  public Sgd(double lr, double weightDecay) {
+    this(lr, weightDecay, LrScaling.NONE, null);
   }
 
   /** Returns plain descent without decay. */

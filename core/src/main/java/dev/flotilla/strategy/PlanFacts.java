@@ -3,6 +3,7 @@ package dev.flotilla.strategy;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
+import java.util.OptionalInt;
 
 /**
  * What is known of a run before it starts.
@@ -11,8 +12,10 @@ import dev.flotilla.optim.Optimizer;
  * @param optimizer the update rule
  * @param model what is trained
  * @param layout the trainable parameters
+ * @param microBatch samples of a micro-step over all ranks, where known
  */
-public record PlanFacts(int ranks, Optimizer optimizer, Model model, Layout layout) {
+public record PlanFacts(
+    int ranks, Optimizer optimizer, Model model, Layout layout, OptionalInt microBatch) {
 
   /** Tells whether the model keeps running statistics of batches, as BatchNorm does. */
   public boolean hasBatchStatistics() {

@@ -7,8 +7,11 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
@@ -44,19 +47,31 @@ public final class RunFolder implements EventSink, AutoCloseable {
    */
   public static RunFolder create(Path folder) {
     refuseIfUsed(folder);
+    prepare(folder);
     try {
-      prepare(folder);
       return new RunFolder(folder);
     } catch (IOException failure) {
-      throw new ConfigException("out", "cannot write to " + folder + ": " + reason(failure));
+      throw unwritable(folder, failure);
     }
   }
 
-  /** Makes the folder itself, private to its owner, without starting a run in it. */
-  public static void prepare(Path folder) throws IOException {
-    if (!Files.isDirectory(folder)) {
-      Files.createDirectories(folder, owner("rwx------"));
+  /**
+   * Makes the folder itself, private to its owner, without starting a run in it.
+   *
+   * @throws ConfigException if it cannot be made
+   */
+  public static void prepare(Path folder) {
+    try {
+      if (!Files.isDirectory(folder)) {
+        Files.createDirectories(folder, owner("rwx------"));
+      }
+    } catch (IOException failure) {
+      throw unwritable(folder, failure);
     }
+  }
+
+  private static ConfigException unwritable(Path folder, IOException failure) {
+    return new ConfigException("out", "cannot write to " + folder + ": " + reason(failure));
   }
 
   /**
@@ -123,7 +138,12 @@ public final class RunFolder implements EventSink, AutoCloseable {
   }
 
   private static String reason(IOException failure) {
-    return failure.getClass().getSimpleName() + " " + failure.getMessage();
+    return switch (failure) {
+      case AccessDeniedException _ -> "permission denied";
+      case NoSuchFileException _ -> "no folder can be made there";
+      case FileSystemException known when known.getReason() != null -> known.getReason();
+      default -> String.valueOf(failure.getMessage());
+    };
   }
 
   @Override

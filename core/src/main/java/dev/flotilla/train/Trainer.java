@@ -19,6 +19,7 @@ import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
 import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.NativeLibraries;
+import dev.flotilla.optim.LrScaling;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.SharedFacts;
 import dev.flotilla.strategy.StepPlanner;
@@ -106,6 +107,7 @@ public final class Trainer implements AutoCloseable {
             model,
             collective,
             () -> new FullUpdate(model.arena(), settings.requiredOptimizer(), settings.noDecay),
+            settings.microBatch,
             this::note);
     return new StepRunner(plan, context, chain, this::learningRate);
   }
@@ -115,7 +117,22 @@ public final class Trainer implements AutoCloseable {
       throw new IllegalStateException(
           settings.schedule + " needs the number of updates: call plannedUpdates(n) before step");
     }
-    return settings.requiredOptimizer().lr() * settings.schedule.factor(update, totalUpdates);
+    return settings.requiredOptimizer().lr()
+        * batchFactor(update)
+        * settings.schedule.factor(update, totalUpdates);
+  }
+
+  private double batchFactor(long update) {
+    var optimizer = settings.requiredOptimizer();
+    var baseBatch = optimizer.baseBatch();
+    if (optimizer.scaleLr() == LrScaling.NONE || baseBatch == null) {
+      return 1;
+    }
+    int microBatch =
+        settings.microBatch.orElseThrow(
+            () -> new IllegalStateException("scale_lr needs the batch: call microBatch(n)"));
+    double batch = (double) microBatch * runner.microStepsAfter(update);
+    return optimizer.scaleLr().factor(batch / baseBatch);
   }
 
   /** Says how many updates an own loop will make, for schedules that depend on it. */
@@ -133,6 +150,11 @@ public final class Trainer implements AutoCloseable {
     var outcome = runner.step(batch, lastOfEpoch);
     statistics.saw(batch.samples());
     return outcome;
+  }
+
+  /** Returns the parts of a step for a loop of your own. */
+  public OwnLoop ownLoop() {
+    return new OwnLoop(runner, statistics);
   }
 
   /** Trains for a number of epochs, or until the loop's limit of updates. */

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
@@ -32,7 +33,7 @@ public final class TrainerBuilder {
   final SortedMap<String, String> facts = new TreeMap<>();
   @Nullable Model model;
   @Nullable Optimizer optimizer;
-  Schedule schedule = new Constant(0);
+  Schedule schedule = new Constant();
   Precision precision = Precision.FLOAT32;
   long seed = 42;
   int threads;
@@ -41,6 +42,7 @@ public final class TrainerBuilder {
   @Nullable Predicate<String> noDecay;
   EventSink sink = _ -> {};
   LoopSettings loop = LoopSettings.defaults();
+  OptionalInt microBatch = OptionalInt.empty();
   UnaryOperator<Collective> wrapper = UnaryOperator.identity();
 
   TrainerBuilder(World world) {
@@ -96,6 +98,12 @@ public final class TrainerBuilder {
     return this;
   }
 
+  /** Sets the longest wait for the other ranks at the start; 60 seconds by default. */
+  public TrainerBuilder joinTimeout(Duration value) {
+    collectiveSettings = collectiveSettings.withJoinTimeout(value);
+    return this;
+  }
+
   /** Sets which parameters are not trained. */
   public TrainerBuilder freeze(Predicate<String> names) {
     frozen = names;
@@ -120,6 +128,12 @@ public final class TrainerBuilder {
     return this;
   }
 
+  /** Says how many samples a micro-step has over all ranks, for settings that depend on it. */
+  public TrainerBuilder microBatch(int samples) {
+    microBatch = OptionalInt.of(samples);
+    return this;
+  }
+
   /** Wraps the group of ranks, for example to record or meter what passes through it. */
   public TrainerBuilder collective(UnaryOperator<Collective> value) {
     wrapper = value;
@@ -139,7 +153,8 @@ public final class TrainerBuilder {
    */
   public StepPlanner.Plan plan() {
     var layout = BoundModel.layoutOf(requiredModel(), precision, frozen);
-    var facts = new PlanFacts(world.size(), requiredOptimizer(), requiredModel(), layout);
+    var facts =
+        new PlanFacts(world.size(), requiredOptimizer(), requiredModel(), layout, microBatch);
     return StepPlanner.plan(strategies, facts);
   }
 

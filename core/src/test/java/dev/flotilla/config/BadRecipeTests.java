@@ -75,6 +75,7 @@ final class BadRecipeTests {
         "eval: {evry: end} | eval.evry: unknown key; did you mean 'every'? (allowed: every, batch)",
         "timeout: soon | timeout: must be a time such as 60, 60s, 500ms, 2m or 1h, but was 'soon'",
         "timeout: 0 | timeout: must be greater than 0, but was 0s",
+        "join_timeout: 0 | join_timeout: must be greater than 0, but was 0s",
         "timeout: -1s | timeout: must be a time such as",
         "freeze: conv1.* | freeze: must be a list such as [a, b], but was 'conv1.*'",
         "freeze: [a, [b]] | freeze[1]: must be a text, but was a list",
@@ -155,7 +156,8 @@ final class BadRecipeTests {
             "recipe.yaml: model: is missing (The model to train.)",
             "recipe.yaml:1: modle: unknown key; did you mean 'model'? (allowed: model, data, batch,"
                 + " global_batch, epochs, max_steps, precision, seed, device, threads, optimizer,"
-                + " schedule, clip, eval, log_every, timeout, freeze, no_decay, strategy)",
+                + " schedule, clip, eval, log_every, timeout, join_timeout, freeze, no_decay,"
+                + " strategy)",
             "recipe.yaml:2: data.path: must be a path, but was a list",
             "recipe.yaml:3: batch: must be at least 1, but was 0",
             "recipe.yaml:6: optimizer.lr: must be greater than 0, but was -0.1",

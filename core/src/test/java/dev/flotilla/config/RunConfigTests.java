@@ -41,6 +41,7 @@ final class RunConfigTests {
       eval: {every: 50, batch: 100}
       log_every: 5
       timeout: 1500ms
+      join_timeout: 2m
       freeze: ["fc1.*", 'a, b']
       no_decay: []
       strategy:
@@ -66,6 +67,7 @@ final class RunConfigTests {
     assertThat(config.eval()).isEqualTo(new Eval(new Every.Epoch(), 256));
     assertThat(config.logEvery()).isEqualTo(10);
     assertThat(config.timeout()).isEqualTo(Duration.ofSeconds(60));
+    assertThat(config.joinTimeout()).isEqualTo(Duration.ofSeconds(60));
     assertThat(config.freeze()).isEmpty();
     assertThat(config.noDecay()).isNull();
     assertThat(config.strategy()).isEmpty();
@@ -81,6 +83,7 @@ final class RunConfigTests {
         .isEqualTo(new TestCatalogue.Adam(1e-3, List.of(0.8, 0.99), 1.5e-9, 0.01));
     assertThat(config.clip()).isEqualTo(new ClipByNorm(1));
     assertThat(config.timeout()).isEqualTo(Duration.ofMillis(1500));
+    assertThat(config.joinTimeout()).isEqualTo(Duration.ofMinutes(2));
     assertThat(config.noDecay()).isEmpty();
     assertThat(config.strategy())
         .containsExactly(new TestCatalogue.GradientMerge(4, true), new TestCatalogue.Recompute());
@@ -118,6 +121,7 @@ final class RunConfigTests {
             "eval",
             "log_every",
             "timeout",
+            "join_timeout",
             "freeze",
             "strategy");
     assertThat(resolved)

@@ -14,12 +14,18 @@ import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Sgd;
 import java.util.List;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 class StepPlannerTests {
 
   private static final PlanFacts FACTS =
-      new PlanFacts(2, new Sgd(0.1), new NoModel(), Layout.of(List.of(), Precision.FLOAT32));
+      new PlanFacts(
+          2,
+          new Sgd(0.1),
+          new NoModel(),
+          Layout.of(List.of(), Precision.FLOAT32),
+          OptionalInt.empty());
 
   private record NoModel() implements Model {
     @Override

@@ -31,7 +31,7 @@ final class FailureReporter {
    */
   Failure failure(List<RankProcess> stoppedRanks) {
     RankEnd first = RootCause.of(group.ends(), stop).orElseThrow();
-    if (first.isConsequence() && !stoppedRanks.isEmpty()) {
+    if (first.mayHaveWaited() && !stoppedRanks.isEmpty()) {
       return becauseStopped(stoppedRanks.getFirst(), first);
     }
     return failure(rank(first.rank()), first, Signals.describe(first.exitCode()), cause(first));

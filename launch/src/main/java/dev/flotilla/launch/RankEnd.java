@@ -23,6 +23,11 @@ record RankEnd(int rank, int exitCode, Instant reaped, Optional<ErrorFile> error
     return exitCode == ExitCodes.PEER_FAILED;
   }
 
+  /** Tells whether the rank may have failed because it waited for another in vain. */
+  boolean mayHaveWaited() {
+    return isConsequence() || exitCode == ExitCodes.RENDEZVOUS_FAILED;
+  }
+
   /** Returns when the rank failed, as exactly as is known. */
   Instant time() {
     return error.map(ErrorFile::time).orElse(reaped);

@@ -149,6 +149,23 @@ class RankFailureTests {
   }
 
   @Test
+  void namesARankThatWasStoppedBeforeTheRanksHadMet() {
+    Path stopped = folder.resolve("pid");
+    Failure failure =
+        fail(
+            2,
+            "1:pid:" + stopped,
+            "1:signal:STOP",
+            "0:await:" + stopped,
+            "0:sleep:1000",
+            "0:exit:6");
+
+    assertThat(failure.rank()).isEqualTo(1);
+    assertThat(failure.exitCode()).isEqualTo(6);
+    assertThat(failure.cause()).contains("is stopped (SIGSTOP); rank 0 waited");
+  }
+
+  @Test
   void killsARankThatIgnoresTheRequestToEnd() {
     launch.grace(Duration.ofSeconds(1));
     Path ready = folder.resolve("ready");

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.bytedeco.pytorch.global.torch;
 
 /** A technique that copies the gradient of every update, just before it is applied. */
@@ -56,8 +57,9 @@ public final class GradientTap implements Strategy {
     }
     double worst = 0;
     for (int i = 0; i < ours.size(); i++) {
-      for (var name : theirs.get(i).keySet()) {
-        worst = Math.max(worst, distance(ours.get(i).get(name), theirs.get(i).get(name)));
+      for (var entry : theirs.get(i).entrySet()) {
+        var own = Objects.requireNonNull(ours.get(i).get(entry.getKey()), entry.getKey());
+        worst = Math.max(worst, distance(own, entry.getValue()));
       }
     }
     return worst;

@@ -28,6 +28,7 @@ import dev.flotilla.zoo.model.Mlp;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.bytedeco.pytorch.BatchNorm1dImpl;
 import org.bytedeco.pytorch.BatchNormOptions;
 import org.bytedeco.pytorch.LinearImpl;
@@ -137,9 +138,9 @@ class TrainerTests {
         var update =
             new dev.flotilla.engine.FullUpdate(
                 trainer.model().arena(), builder.requiredOptimizer(), builder.noDecay)) {
-      double before = Snapshot.of(trainer).values().get(name)[0];
+      double before = first(Snapshot.of(trainer).values(), name);
       update.apply(0.1);
-      return Snapshot.of(trainer).values().get(name)[0] / before;
+      return first(Snapshot.of(trainer).values(), name) / before;
     }
   }
 
@@ -269,8 +270,12 @@ class TrainerTests {
     var second = means.get(1);
     assertThat(first.get("afterwards")).containsExactly(first.get("own"));
     assertThat(first.get("average")).containsExactly(second.get("average"));
-    double expected = (7 * first.get("own")[0] + 8 * second.get("own")[0]) / 15;
-    assertThat(first.get("average")[0]).isCloseTo(expected, within(1e-6));
-    assertThat(first.get("own")[0]).isNotCloseTo(second.get("own")[0], within(1e-6));
+    double expected = (7 * first(first, "own") + 8 * first(second, "own")) / 15;
+    assertThat(first(first, "average")).isCloseTo(expected, within(1e-6));
+    assertThat(first(first, "own")).isNotCloseTo(first(second, "own"), within(1e-6));
+  }
+
+  private static double first(Map<String, double[]> values, String name) {
+    return Objects.requireNonNull(values.get(name), name)[0];
   }
 }

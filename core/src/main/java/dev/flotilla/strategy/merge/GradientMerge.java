@@ -2,6 +2,8 @@ package dev.flotilla.strategy.merge;
 
 import dev.flotilla.engine.Claim;
 import dev.flotilla.engine.Claim.ForwardStage;
+import dev.flotilla.optim.LrScaling;
+import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
@@ -9,6 +11,9 @@ import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes k micro-batches of forward and backward, then one exchange and one update.
@@ -21,14 +26,19 @@ import java.util.Locale;
  * <p>Costs no memory beyond the gradients themselves, since backward adds into the arena, and one
  * exchange per window instead of k.
  *
- * @param kSteps micro-steps per update, or a schedule
+ * @param kSteps micro-steps per update, or a schedule; null where {@code globalBatch} is stated
+ * @param globalBatch samples per update over all ranks, from which k follows; null with k_steps
  * @param avg whether to divide, or to sum the micro-steps' means
  * @param tail what happens to the incomplete last window of an epoch
  * @param weighting what the mean is taken over
  */
 public record GradientMerge(
-    @Setting(doc = "micro-steps per update, or a schedule like '1 then 4 from 100'")
-        WindowLength kSteps,
+    @Setting(
+            doc = "micro-steps per update, or a schedule like '1 then 4 from 100'",
+            insteadOf = "global_batch")
+        @Nullable WindowLength kSteps,
+    @Setting(doc = "samples per update over all ranks; k follows from it", insteadOf = "k_steps")
+        @Nullable Integer globalBatch,
     @Setting(doc = "divide by the micro-steps, or sum them", def = "true") boolean avg,
     @Setting(doc = "the incomplete last window of an epoch: flush, carry or drop", def = "flush")
         Tail tail,
@@ -36,9 +46,30 @@ public record GradientMerge(
         Weighting weighting)
     implements Strategy {
 
+  /** Checks the settings. */
+  public GradientMerge {
+    boolean one = (kSteps == null) != (globalBatch == null);
+    Check.that(one, "k_steps", "must be stated, or global_batch, but not both", shown(kSteps))
+        .and(
+            globalBatch == null || globalBatch >= 1,
+            "global_batch",
+            "must be at least 1",
+            shown(globalBatch))
+        .orThrow();
+  }
+
   /** Merges so many micro-batches into the gradient of one large batch. */
   public GradientMerge(int kSteps) {
-    this(WindowLength.of(kSteps), true, Tail.FLUSH, Weighting.TERMS);
+    this(WindowLength.of(kSteps), null, true, Tail.FLUSH, Weighting.TERMS);
+  }
+
+  /** Merges as many micro-batches as make so many samples over all ranks. */
+  public static GradientMerge toGlobalBatch(int samples) {
+    return new GradientMerge(null, samples, true, Tail.FLUSH, Weighting.TERMS);
+  }
+
+  private static String shown(@Nullable Object value) {
+    return String.valueOf(value);
   }
 
   @Override
@@ -50,7 +81,9 @@ public record GradientMerge(
   public List<Claim> claims() {
     List<Claim> claims = new ArrayList<>();
     claims.add(
-        new Claim.Accumulate(description(), context -> new MergeWindows(this, context.notices())));
+        new Claim.Accumulate(
+            description(),
+            context -> new MergeWindows(this, length(context.microBatch()), context.notices())));
     if (weighting == Weighting.MICRO_BATCHES) {
       claims.add(
           new Claim.Forward(
@@ -60,23 +93,61 @@ public record GradientMerge(
   }
 
   private String description() {
-    return "windows of %s micro-steps, %s, tail %s"
-        .formatted(kSteps, avg ? "mean" : "sum", tail.name().toLowerCase(Locale.ROOT));
+    return "windows of %s, %s, tail %s"
+        .formatted(
+            kSteps == null ? globalBatch + " samples" : kSteps + " micro-steps",
+            avg ? "mean" : "sum",
+            tail.name().toLowerCase(Locale.ROOT));
+  }
+
+  private WindowLength length(OptionalInt microBatch) {
+    return kSteps != null
+        ? kSteps
+        : WindowLength.of(Objects.requireNonNull(globalBatch) / microBatch.orElseThrow());
   }
 
   @Override
   public List<PlanIssue> issues(PlanFacts facts) {
-    if (kSteps.isAlwaysOne()) {
+    var refusal = globalBatch == null ? null : refusal(globalBatch, facts.microBatch());
+    if (refusal != null) {
+      return List.of(refusal);
+    }
+    var length = length(facts.microBatch());
+    if (length.isAlwaysOne()) {
       return List.of(
           PlanIssue.warning(
               "gradient_merge has no effect with k_steps 1", "raise it or remove it"));
     }
-    if (!facts.hasBatchStatistics()) {
-      return List.of();
+    List<PlanIssue> issues = new ArrayList<>();
+    if (facts.hasBatchStatistics()) {
+      issues.add(
+          PlanIssue.warning(
+              "BatchNorm sees micro-batches, so merging is not the same as one large batch",
+              "use a model with another normalisation, or larger micro-batches"));
     }
-    return List.of(
-        PlanIssue.warning(
-            "BatchNorm sees micro-batches, so merging is not the same as one large batch",
-            "use a model with another normalisation, or larger micro-batches"));
+    if (facts.optimizer().scaleLr() == LrScaling.NONE) {
+      issues.add(
+          PlanIssue.warning(
+              "merging makes the batch %d times larger at the same learning rate"
+                  .formatted(length.longest()),
+              "consider optimizer.scale_lr: linear or sqrt, with base_batch"));
+    }
+    return issues;
+  }
+
+  private static @Nullable PlanIssue refusal(int samples, OptionalInt microBatch) {
+    if (microBatch.isEmpty()) {
+      return PlanIssue.error(
+          "gradient_merge.global_batch needs the size of a micro-batch", "call microBatch(n)");
+    }
+    int unit = microBatch.getAsInt();
+    if (samples % unit == 0) {
+      return null;
+    }
+    int below = samples / unit * unit;
+    return PlanIssue.error(
+        "gradient_merge.global_batch %d is no multiple of the %d samples of a micro-step"
+            .formatted(samples, unit),
+        below == 0 ? "use %d".formatted(unit) : "use %d or %d".formatted(below, below + unit));
   }
 }

@@ -7,16 +7,18 @@ import java.util.function.Consumer;
 final class MergeWindows implements Accumulation {
 
   private final GradientMerge settings;
+  private final WindowLength length;
   private final Consumer<String> notices;
 
-  MergeWindows(GradientMerge settings, Consumer<String> notices) {
+  MergeWindows(GradientMerge settings, WindowLength length, Consumer<String> notices) {
     this.settings = settings;
+    this.length = length;
     this.notices = notices;
   }
 
   @Override
   public Decision after(int microSteps, boolean lastOfEpoch, long updates) {
-    if (microSteps >= settings.kSteps().after(updates)) {
+    if (microSteps >= length.after(updates)) {
       return Decision.UPDATE;
     }
     if (!lastOfEpoch) {
@@ -30,13 +32,18 @@ final class MergeWindows implements Accumulation {
   }
 
   @Override
+  public int microSteps(long updates) {
+    return length.after(updates);
+  }
+
+  @Override
   public double factor(int microSteps) {
     return settings.avg() ? 1 : microSteps;
   }
 
   @Override
   public void epochEndedInside(int microSteps, long updates) {
-    int window = settings.kSteps().after(updates);
+    int window = length.after(updates);
     notices.accept(
         "the epoch ended after %d of a window's %d micro-steps: %s"
             .formatted(microSteps, window, consequence(microSteps)));

@@ -6,17 +6,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.engine.Phase;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
+import dev.flotilla.optim.LrScaling;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.GradientTap;
 import dev.flotilla.testkit.RankFailure;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.ArrayList;
@@ -71,7 +76,7 @@ class GradientMergeTests {
   }
 
   private static GradientMerge merge(int k, boolean avg, Tail tail) {
-    return new GradientMerge(WindowLength.of(k), avg, tail, Weighting.TERMS);
+    return new GradientMerge(WindowLength.of(k), null, avg, tail, Weighting.TERMS);
   }
 
   static Stream<Arguments> ranksAndPrecisions() {
@@ -179,7 +184,8 @@ class GradientMergeTests {
 
   @Test
   void meansOfMicroBatchesDifferFromTermsOnlyWhereCountsDiffer() {
-    var fleet = new GradientMerge(WindowLength.of(4), true, Tail.FLUSH, Weighting.MICRO_BATCHES);
+    var fleet =
+        new GradientMerge(WindowLength.of(4), null, true, Tail.FLUSH, Weighting.MICRO_BATCHES);
     var source = BatchSource.global(POINTS, 16);
     var byTerms = run(World.solo(), Precision.FLOAT64, MLP, source, 1, merge(4, true, Tail.FLUSH));
     var byMeans = run(World.solo(), Precision.FLOAT64, MLP, source, 1, fleet);
@@ -202,7 +208,8 @@ class GradientMergeTests {
   @Test
   void aScheduleChangesTheWindowAtItsUpdate() {
     var schedule =
-        new GradientMerge(WindowLength.parse("1 then 4 from 3"), true, Tail.FLUSH, Weighting.TERMS);
+        new GradientMerge(
+            WindowLength.parse("1 then 4 from 3"), null, true, Tail.FLUSH, Weighting.TERMS);
     var source = BatchSource.global(POINTS, 16);
     var run = run(World.solo(), Precision.FLOAT32, MLP, source, 1, schedule);
     // 11 micro-batches: three windows of one, then two of four.
@@ -227,6 +234,59 @@ class GradientMergeTests {
         .isInstanceOf(RankFailure.class)
         .hasMessageContaining("strategy.gradient_merge.kSteps = 2, rank 1")
         .hasMessageContaining("has 3");
+  }
+
+  @Test
+  void windowsFollowFromAStatedGlobalBatch() {
+    var plan =
+        builder(World.solo()).microBatch(16).strategy(GradientMerge.toGlobalBatch(64)).plan();
+    assertThat(plan.step().describe(Phase.ACCUMULATION)).contains("windows of 64 samples");
+    var source = BatchSource.global(POINTS, 16).shuffled(5);
+    var stated = GradientMerge.toGlobalBatch(64);
+    try (var trainer = builder(World.solo()).microBatch(16).strategy(stated).build()) {
+      trainer.fit(source, 1);
+      assertThat(trainer.updates()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void aGlobalBatchThatCannotBeReachedNamesTheNearestOnes() {
+    var builder = builder(World.solo()).microBatch(16).strategy(GradientMerge.toGlobalBatch(100));
+    assertThatThrownBy(builder::plan)
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("global_batch 100 is no multiple of the 16 samples")
+        .hasMessageContaining("use 96 or 112");
+  }
+
+  @Test
+  void theRateGrowsWithTheMergedBatchWhereAsked() {
+    var scaled = new Sgd(0.1, 0, LrScaling.LINEAR, 32);
+    var merged =
+        new GradientMerge(
+            WindowLength.parse("1 then 4 from 1"), null, true, Tail.FLUSH, Weighting.TERMS);
+    var builder = builder(World.solo()).optimizer(scaled).microBatch(16).strategy(merged);
+    try (var trainer = builder.build();
+        var _ = TensorScope.open()) {
+      var batch = POINTS.load(new int[] {1, 2, 3});
+      assertThat(trainer.step(batch).lr()).isEqualTo(0.05);
+      for (int i = 0; i < 3; i++) {
+        assertThat(trainer.step(batch).updated()).isFalse();
+      }
+      assertThat(trainer.step(batch).lr()).isEqualTo(0.2);
+    }
+  }
+
+  @Test
+  void adviceIsGivenOnceWhereTheRateIsNotScaled() {
+    var plan = builder(World.solo()).strategy(new GradientMerge(4)).plan();
+    assertThat(plan.warnings()).hasSize(1);
+    assertThat(plan.warnings().toString()).contains("4 times larger", "scale_lr");
+    var one = builder(World.solo()).strategy(new GradientMerge(1)).plan();
+    assertThat(one.warnings().toString()).contains("no effect");
+  }
+
+  private static TrainerBuilder builder(World world) {
+    return Trainer.on(world).model(MLP).optimizer(new Sgd(0.05)).threads(1);
   }
 
   @ParameterizedTest

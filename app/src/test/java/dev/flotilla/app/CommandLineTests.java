@@ -1,0 +1,75 @@
+package dev.flotilla.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.engine.Phase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CommandLineTests {
+
+  @TempDir Path folder;
+
+  @Test
+  void showsItsCommandsWhenNoneIsGiven() {
+    var ended = Flotilla.in(folder).run().expect(2);
+    assertThat(ended.out()).isEmpty();
+    assertThat(ended.err()).contains("Usage: flotilla").contains("train", "run", "eval", "plan");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--help | Usage: flotilla [-hV] COMMAND",
+        "--version | flotilla ",
+        "train --help | Usage: flotilla train",
+        "run --help | Usage: flotilla run --nproc N [RECIPE]",
+        "eval --help | Usage: flotilla eval",
+        "plan --help | Usage: flotilla plan",
+      })
+  void answersOnStandardOutput(String arguments, String start) {
+    var ended = Flotilla.in(folder).run(arguments.split(" ")).expect(0);
+    assertThat(ended.out()).startsWith(start.strip());
+    assertThat(ended.err()).isEmpty();
+  }
+
+  @Test
+  void plansWithoutLoadingLibtorch() throws IOException {
+    var loaded = folder.resolve("loaded.txt");
+    var flotilla =
+        Flotilla.in(folder).withJvmOption("-Xlog:class+load=info,library=info:file=" + loaded);
+
+    var plan = flotilla.run("plan", "--nproc", "3", "--set", "clip.norm=1").expect(0);
+
+    assertThat(plan.err()).isEmpty();
+    assertThat(plan.out())
+        .contains(Arrays.stream(Phase.values()).map(Enum::name).toList())
+        .contains(
+            "lenet5, 61,706 parameters",
+            "EXCHANGE  dense mean",
+            "ranks  3",
+            "REFINE  clip to norm 1.0");
+    assertThat(Files.readString(loaded))
+        .contains("dev.flotilla.engine.StepPlan ")
+        .contains("Loaded library ")
+        .doesNotContain("org.bytedeco.pytorch.global.torch", "org.bytedeco.javacpp.Loader")
+        .doesNotContain("jnijavacpp", "jnitorch", "libtorch");
+    assertThat(flotilla.files()).isEmpty();
+  }
+
+  /** To renew the file: {@code ./flotilla schema > docs/recipe.schema.json}. */
+  @Test
+  void theSchemaInTheDocumentationIsTheCurrentOne() throws IOException {
+    var schema = Flotilla.in(folder).run("schema").expect(0).out();
+    assertThat(Path.of("..", "docs", "recipe.schema.json"))
+        .as("renew it with: ./flotilla schema > docs/recipe.schema.json")
+        .hasContent(schema);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.flotilla.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.settings.ConfigException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs every example for an epoch or less; guessing would be right for one digit in ten. */
+final class ExamplesTests {
+
+  private static final Path RECIPE = Path.of("recipe.yaml");
+
+  @Test
+  void baselineLearnsInOneEpoch() {
+    assertThat(Baseline.run(1)).isBetween(0.85, 0.999);
+  }
+
+  @Test
+  void ownLoopDoesWhatFitDoes() {
+    var result = OwnLoop.run(1);
+    assertThat(result.losses()).singleElement().satisfies(loss -> assertThat(loss).isLessThan(1.0));
+    assertThat(result.accuracy()).isEqualTo(Baseline.run(1));
+  }
+
+  @Test
+  void ownModuleLearnsInOneEpoch() {
+    assertThat(OwnModule.run(1)).isBetween(0.85, 0.999);
+  }
+
+  @Test
+  void ownRecipeLearnsAndLeavesItsRun(@TempDir Path folder) {
+    var out = folder.resolve("run");
+    var summary = OwnRecipe.run(RECIPE.toString(), "--max-steps", "100", "--out", out.toString());
+    assertThat(summary.get("updates")).isEqualTo(100L);
+    assertThat((Double) summary.get("accuracy")).isBetween(0.7, 0.999);
+    assertThat(out.resolve("model.safetensors")).isRegularFile();
+    assertThat(out.resolve("summary.json")).content().contains("\"hidden\"");
+  }
+
+  @Test
+  void ownRecipeNamesAMisspeltKey(@TempDir Path folder) {
+    var out = folder.resolve("run").toString();
+    assertThatThrownBy(
+            () -> OwnRecipe.run(RECIPE.toString(), "--set", "optimizer.lt=0.1", "--out", out))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("did you mean 'lr'");
+  }
+}
