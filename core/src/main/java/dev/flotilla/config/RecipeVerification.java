@@ -9,7 +9,9 @@ import dev.flotilla.strategy.merge.WindowLength;
 import dev.flotilla.verify.Verification;
 import dev.flotilla.verify.Verifier;
 import dev.flotilla.world.World;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 
 /** Compares a recipe's merged micro-batches with one large batch each, in this process alone. */
 public final class RecipeVerification {
@@ -33,11 +35,18 @@ public final class RecipeVerification {
             .map(GradientMerge.class::cast)
             .findFirst()
             .orElseThrow(() -> nothingToCompare("the recipe does not merge gradients"));
-    var lengths = merge.kSteps().byUpdate().values();
-    kSteps = lengths.stream().mapToInt(Integer::intValue).max().orElseThrow();
+    run.plan();
+    kSteps = longestWindow();
     if (kSteps == 1) {
       throw nothingToCompare("a window of one micro-batch is the large batch itself");
     }
+  }
+
+  private int longestWindow() {
+    var length = merge.kSteps();
+    return length == null
+        ? Objects.requireNonNull(merge.globalBatch()) / config.batchOn(World.solo())
+        : Collections.max(length.byUpdate().values());
   }
 
   private ConfigException nothingToCompare(String reason) {
@@ -66,13 +75,15 @@ public final class RecipeVerification {
   }
 
   private boolean isSchedule() {
-    return merge.kSteps().byUpdate().size() > 1;
+    var length = merge.kSteps();
+    return length != null && length.byUpdate().size() > 1;
   }
 
   /** A schedule reaches its longest windows late; the few windows here are of that length. */
   private Strategy constant() {
     return isSchedule()
-        ? new GradientMerge(WindowLength.of(kSteps), merge.avg(), merge.tail(), merge.weighting())
+        ? new GradientMerge(
+            WindowLength.of(kSteps), null, merge.avg(), merge.tail(), merge.weighting())
         : merge;
   }
 
