@@ -32,7 +32,7 @@ final class Console implements EventSink {
   @Override
   public void on(TrainingEvent event) {
     switch (event) {
-      case TrainingEvent.Configured _ -> {}
+      case TrainingEvent.Configured _, TrainingEvent.EpochEnded _ -> {}
       case TrainingEvent.Started started -> start(started);
       case TrainingEvent.Updated updated -> update(updated);
       case TrainingEvent.Evaluated evaluated -> line(evaluation(evaluated));

@@ -58,6 +58,7 @@ final class TrainCommand implements Callable<Integer> {
     var folder = out == null ? RunNames.newFolder(run.config().model().name()) : out;
     if (world.isLeader()) {
       RunFolder.refuseIfUsed(folder);
+      RunFolder.prepare(folder);
     }
     if (json) {
       var summary = run.run(folder, _ -> {});

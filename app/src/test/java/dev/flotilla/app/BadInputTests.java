@@ -66,7 +66,7 @@ class BadInputTests {
         .hasSize(4)
         .allMatch(line -> line.startsWith("flotilla: recipe.yaml"))
         .anyMatch(line -> line.contains("recipe.yaml:3: batch: must be at least 1, but was -1"))
-        .anyMatch(line -> line.contains("recipe.yaml:4: optimizer.learning: unknown key"))
+        .anyMatch(line -> line.contains("recipe.yaml:4: optimizer.learning: is not a key of"))
         .anyMatch(line -> line.contains("recipe.yaml:4: optimizer.lr: is missing"));
   }
 
@@ -104,7 +104,7 @@ class BadInputTests {
 
   @Test
   void aFolderThatCannotBeMadeIsRefused() {
-    refused("out: cannot write to recipe.yaml/run", "--out", "recipe.yaml/run");
+    refused("out: cannot write to recipe.yaml/run: Not a directory", "--out", "recipe.yaml/run");
   }
 
   @ParameterizedTest

@@ -51,11 +51,16 @@ class CommandLineTests {
     assertThat(plan.err()).isEmpty();
     assertThat(plan.out())
         .contains(Arrays.stream(Phase.values()).map(Enum::name).toList())
-        .contains("lenet5, 61,706 parameters", "| dense mean", "ranks  3");
+        .contains(
+            "lenet5, 61,706 parameters",
+            "EXCHANGE  dense mean",
+            "ranks  3",
+            "REFINE  clip to norm 1.0");
     assertThat(Files.readString(loaded))
         .contains("dev.flotilla.engine.StepPlan ")
-        .doesNotContain("org.bytedeco")
-        .doesNotContainIgnoringCase("libjnitorch");
+        .contains("Loaded library ")
+        .doesNotContain("org.bytedeco.pytorch.global.torch", "org.bytedeco.javacpp.Loader")
+        .doesNotContain("jnijavacpp", "jnitorch", "libtorch");
     assertThat(flotilla.files()).isEmpty();
   }
 

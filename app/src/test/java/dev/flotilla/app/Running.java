@@ -19,7 +19,7 @@ final class Running implements AutoCloseable {
   static final String MARK = "FLOTILLA_TEST_MARK";
 
   /** Much more than anything takes, also on a busy machine. */
-  static final Duration PATIENCE = Duration.ofSeconds(120);
+  static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Process process;
   private final Path streams;

@@ -13,8 +13,7 @@ import java.util.Locale;
 /**
  * Memory of LeNet-5 training from update 1,000 to 10,000: native live bytes and resident size.
  *
- * <p>Run with MALLOC_ARENA_MAX=1 and a fixed, pre-touched heap; {@code mvn -q -pl bench exec:exec
- * -Dbench=Soak} does so.
+ * <p>{@code bench/run Soak}, which fixes and pre-touches the heap and keeps one malloc arena.
  */
 public final class Soak {
 

@@ -1,5 +1,6 @@
 package dev.flotilla.data;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.Tensor;
@@ -26,5 +27,26 @@ public record Batch(List<Tensor> inputs, Tensor targets, int samples) {
   /** Tells whether this rank has no sample in this step and takes part with zeros. */
   public boolean isEmpty() {
     return samples == 0;
+  }
+
+  /**
+   * Cuts this batch along its first axis into parts of equal size, the last one possibly smaller;
+   * fewer parts where there are fewer samples. The parts are views in the caller's scope.
+   */
+  public List<Batch> split(int parts) {
+    if (parts < 1) {
+      throw new IllegalArgumentException("parts must be at least 1, but was " + parts);
+    }
+    int size = Math.ceilDiv(samples, parts);
+    List<Batch> batches = new ArrayList<>();
+    for (int from = 0; from < samples; from += size) {
+      batches.add(part(from, Math.min(size, samples - from)));
+    }
+    return batches;
+  }
+
+  private Batch part(int from, int length) {
+    var cut = inputs.stream().map(input -> input.narrow(0, from, length)).toList();
+    return new Batch(cut, targets.narrow(0, from, length), length);
   }
 }

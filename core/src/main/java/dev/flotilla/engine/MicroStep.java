@@ -24,6 +24,11 @@ public record MicroStep(long index, int inWindow, long update, Decision decision
     return decision != Decision.CONTINUE;
   }
 
+  /** Returns this micro-step as the end of its window. */
+  MicroStep asBoundary() {
+    return new MicroStep(index, inWindow, update, Decision.UPDATE);
+  }
+
   /** Returns the micro-step after this one. */
   MicroStep next(Accumulation accumulation, boolean lastOfEpoch, long updates) {
     int place = endsWindow() ? 0 : inWindow + 1;

@@ -6,6 +6,7 @@ import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.LossTerms;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongToDoubleFunction;
@@ -21,6 +22,7 @@ public final class StepRunner implements AutoCloseable {
   private final Gradients gradients;
   private final ForwardBackward pass;
   private final Accumulation accumulation;
+  private final boolean hasOwnWindows;
   private final List<GradientFilter> conditions;
   private final List<Bucket> buckets;
   private final Exchange exchange;
@@ -33,6 +35,8 @@ public final class StepRunner implements AutoCloseable {
   private MicroStep step = MicroStep.NONE;
   private long updates;
   private FirstSteps firstSteps = FirstSteps.GRADIENTS_UNBOUND;
+
+  private static final Accumulation UNENDING = (_, _, _) -> Decision.CONTINUE;
 
   /** What remains to be checked once, in the first backward passes. */
   private enum FirstSteps {
@@ -64,6 +68,7 @@ public final class StepRunner implements AutoCloseable {
         plan.owner(Claim.Accumulate.class)
             .map(c -> c.worker().apply(context))
             .orElse(Accumulation.NONE);
+    hasOwnWindows = plan.owner(Claim.Accumulate.class).isPresent();
     conditions =
         plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
     buckets =
@@ -111,17 +116,54 @@ public final class StepRunner implements AutoCloseable {
     if (lastOfEpoch && accumulation.after(microSteps, false, updates) == Decision.CONTINUE) {
       accumulation.epochEndedInside(microSteps, updates);
     }
-    try (var _ = TensorScope.open()) {
-      if (!batch.isEmpty()) {
-        forwardBackward(batch);
-      }
-    }
-    gradients.sealTotals();
+    addGradients(batch);
     return switch (step.decision()) {
       case CONTINUE -> new StepOutcome(step, false, gradients.totals(), 0);
       case UPDATE -> finishWindow();
       case DISCARD -> discardWindow();
     };
+  }
+
+  /** Runs one micro-batch of a window that a loop of the user's own will end. */
+  public Totals accumulate(Batch batch) {
+    step = step.next(UNENDING, false, updates);
+    addGradients(batch);
+    return gradients.totals();
+  }
+
+  /** Adds the gradient of a loss that a loop of the user's own has computed. */
+  public Totals accumulate(LossTerms loss) {
+    step = step.next(UNENDING, false, updates);
+    backward(loss);
+    gradients.sealTotals();
+    return gradients.totals();
+  }
+
+  /** Ends the window of a loop of the user's own with an exchange and an update. */
+  public StepOutcome update() {
+    step = step.asBoundary();
+    gradients.sealTotals();
+    return finishWindow();
+  }
+
+  /** Throws away the gradients of the window so far. */
+  public void clear() {
+    step = step.asBoundary();
+    gradients.clear();
+  }
+
+  /** Tells whether a technique decides where windows end. */
+  public boolean hasOwnWindows() {
+    return hasOwnWindows;
+  }
+
+  private void addGradients(Batch batch) {
+    try (var _ = TensorScope.open()) {
+      if (!batch.isEmpty()) {
+        backward(pass.forward(batch, step));
+      }
+    }
+    gradients.sealTotals();
   }
 
   private StepOutcome discardWindow() {
@@ -161,8 +203,11 @@ public final class StepRunner implements AutoCloseable {
     return true;
   }
 
-  private void forwardBackward(Batch batch) {
-    var loss = pass.forward(batch, step);
+  private void backward(LossTerms loss) {
+    if (loss.count() == 0 && loss.sum().item_double() != 0) {
+      throw new IllegalStateException(
+          "the loss is not zero but states no terms: give LossTerms the number it sums over");
+    }
     switch (firstSteps) {
       case GRADIENTS_UNBOUND -> {
         nameUnused(model.arena().bindGradientsAfter(() -> pass.backward(loss, step)));

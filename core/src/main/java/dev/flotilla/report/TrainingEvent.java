@@ -48,6 +48,15 @@ public sealed interface TrainingEvent {
       implements TrainingEvent {}
 
   /**
+   * An epoch ends, before its evaluation.
+   *
+   * @param epoch number of the epoch, from 0
+   * @param updates updates of this epoch
+   * @param seconds time it took, evaluations left out
+   */
+  record EpochEnded(int epoch, long updates, double seconds) implements TrainingEvent {}
+
+  /**
    * An evaluation on test data.
    *
    * @param epoch number of the epoch, from 0

@@ -74,6 +74,8 @@ final class FitLoop {
   }
 
   private void runEpoch(int epoch) {
+    long updatesBefore = trainer.updates();
+    double secondsBefore = training.seconds();
     var shard = source.epoch(trainer.nextEpoch(), settings.world.rank(), ranks);
     for (long i = 0; i < shard.batches() && !isDone(); i++) {
       var outcome = runStep(shard, i);
@@ -85,6 +87,9 @@ final class FitLoop {
         afterUpdate(epoch, outcome);
       }
     }
+    settings.sink.on(
+        new TrainingEvent.EpochEnded(
+            epoch, trainer.updates() - updatesBefore, training.seconds() - secondsBefore));
     if (loop.evaluateEvery() == LoopSettings.EACH_EPOCH) {
       evaluate(epoch);
     }

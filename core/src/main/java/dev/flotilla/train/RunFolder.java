@@ -7,8 +7,11 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
@@ -135,7 +138,12 @@ public final class RunFolder implements EventSink, AutoCloseable {
   }
 
   private static String reason(IOException failure) {
-    return failure.getClass().getSimpleName() + " " + failure.getMessage();
+    return switch (failure) {
+      case AccessDeniedException _ -> "permission denied";
+      case NoSuchFileException _ -> "no folder can be made there";
+      case FileSystemException known when known.getReason() != null -> known.getReason();
+      default -> String.valueOf(failure.getMessage());
+    };
   }
 
   @Override

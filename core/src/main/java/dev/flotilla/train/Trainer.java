@@ -152,6 +152,11 @@ public final class Trainer implements AutoCloseable {
     return outcome;
   }
 
+  /** Returns the parts of a step for a loop of your own. */
+  public OwnLoop ownLoop() {
+    return new OwnLoop(runner, statistics);
+  }
+
   /** Trains for a number of epochs, or until the loop's limit of updates. */
   public FitResult fit(BatchSource source, int epochs) {
     return new FitLoop(this, settings, source, epochs).run();

@@ -1,0 +1,87 @@
+package dev.flotilla.train;
+
+import dev.flotilla.arena.Totals;
+import dev.flotilla.data.Batch;
+import dev.flotilla.engine.RunningStatistics;
+import dev.flotilla.engine.StepOutcome;
+import dev.flotilla.engine.StepRunner;
+import dev.flotilla.model.LossTerms;
+
+/**
+ * The parts of a step for users who keep their loop: forward and backward, update, clear.
+ *
+ * <pre>{@code
+ * var loop = trainer.ownLoop();
+ * for (Batch batch : microBatches) {
+ *     loop.forwardBackward(batch);   // adds to the gradients, never communicates
+ * }
+ * loop.update();                     // one exchange, one update, gradients cleared
+ * }</pre>
+ *
+ * <p>All ranks call {@link #update} equally often. To have the counting done, see {@link
+ * AccumulatingStep}.
+ */
+public final class OwnLoop {
+
+  private final StepRunner runner;
+  private final RunningStatistics statistics;
+  private int insideNoSync;
+
+  OwnLoop(StepRunner runner, RunningStatistics statistics) {
+    if (runner.hasOwnWindows()) {
+      throw new IllegalStateException(
+          "gradient_merge already decides when to update: call step, or build the trainer without"
+              + " it");
+    }
+    this.runner = runner;
+    this.statistics = statistics;
+  }
+
+  /** Runs a micro-batch and adds to the gradients; returns this rank's totals of the window. */
+  public Totals forwardBackward(Batch batch) {
+    statistics.saw(batch.samples());
+    return runner.accumulate(batch);
+  }
+
+  /** Adds the gradient of a loss of your own, given as sum and count. */
+  public Totals backward(LossTerms loss) {
+    return runner.accumulate(loss);
+  }
+
+  /**
+   * Exchanges, divides and applies the gradients of the window, and clears them.
+   *
+   * @throws IllegalStateException inside {@link #noSync}
+   */
+  public StepOutcome update() {
+    if (insideNoSync > 0) {
+      throw new IllegalStateException(
+          "update was called inside noSync, which marks micro-steps that must not communicate; "
+              + "close it first");
+    }
+    return runner.update();
+  }
+
+  /** Throws the gradients of the window away. */
+  public void clear() {
+    runner.clear();
+  }
+
+  /** Marks micro-steps that must not communicate; an update before it is closed is refused. */
+  public NoSync noSync() {
+    insideNoSync++;
+    return () -> insideNoSync--;
+  }
+
+  /** Returns a step that counts micro-batches and updates after every k-th. */
+  public AccumulatingStep accumulating(int k) {
+    return new AccumulatingStep(this, k);
+  }
+
+  /** A stretch of micro-steps without communication. */
+  @FunctionalInterface
+  public interface NoSync extends AutoCloseable {
+    @Override
+    void close();
+  }
+}
