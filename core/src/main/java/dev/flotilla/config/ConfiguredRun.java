@@ -84,7 +84,8 @@ public final class ConfiguredRun {
     return describe(events).strategy(techniques().toArray(Strategy[]::new));
   }
 
-  private TrainerBuilder describe(EventSink events) {
+  /** Returns the builder without techniques. */
+  TrainerBuilder describe(EventSink events) {
     var noDecay = config.noDecay();
     return Trainer.on(world)
         .model(config.model())
@@ -109,7 +110,8 @@ public final class ConfiguredRun {
         : Math.multiplyExact(batch, world.size());
   }
 
-  private List<Strategy> techniques() {
+  /** Returns the techniques that the recipe asks for. */
+  List<Strategy> techniques() {
     List<Strategy> techniques = new ArrayList<>(config.strategy());
     if (config.clip() != null) {
       techniques.add(config.clip());
