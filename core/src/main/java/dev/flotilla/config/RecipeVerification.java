@@ -10,6 +10,7 @@ import dev.flotilla.verify.Verification;
 import dev.flotilla.verify.Verifier;
 import dev.flotilla.world.World;
 import java.util.List;
+import java.util.OptionalInt;
 
 /** Compares a recipe's merged micro-batches with one large batch each, in this process alone. */
 public final class RecipeVerification {
@@ -17,6 +18,7 @@ public final class RecipeVerification {
   private final RunConfig config;
   private final ConfiguredRun run;
   private final GradientMerge merge;
+  private final WindowLength windows;
   private final int kSteps;
 
   /**
@@ -33,8 +35,9 @@ public final class RecipeVerification {
             .map(GradientMerge.class::cast)
             .findFirst()
             .orElseThrow(() -> nothingToCompare("the recipe does not merge gradients"));
-    var lengths = merge.kSteps().byUpdate().values();
-    kSteps = lengths.stream().mapToInt(Integer::intValue).max().orElseThrow();
+    run.plan();
+    windows = merge.windows(OptionalInt.of(run.globalBatch()));
+    kSteps = windows.longest();
     if (kSteps == 1) {
       throw nothingToCompare("a window of one micro-batch is the large batch itself");
     }
@@ -54,26 +57,25 @@ public final class RecipeVerification {
   /**
    * Runs the comparison.
    *
-   * @param windows number of windows, at least 1
+   * @param count number of windows, at least 1
    */
-  public Verification run(int windows) {
+  public Verification run(int count) {
     var source = run.source();
     var others = run.techniques().stream().filter(technique -> !technique.equals(merge)).toList();
     var subject =
         new Verifier.Subject(
             config.model(), () -> run.describe(_ -> {}), others, source, updates(source));
-    return withNotes(new Verifier(subject, kSteps, windows).verify(constant()));
+    return withNotes(new Verifier(subject, kSteps, count).verify(constant()));
   }
 
   private boolean isSchedule() {
-    return merge.kSteps().byUpdate().size() > 1;
+    return windows.byUpdate().size() > 1;
   }
 
   /** A schedule reaches its longest windows late; the few windows here are of that length. */
   private Strategy constant() {
-    return isSchedule()
-        ? new GradientMerge(WindowLength.of(kSteps), merge.avg(), merge.tail(), merge.weighting())
-        : merge;
+    return new GradientMerge(
+        WindowLength.of(kSteps), null, merge.avg(), merge.tail(), merge.weighting());
   }
 
   private Verification withNotes(Verification result) {

@@ -62,7 +62,7 @@ class VerifierTests {
   }
 
   private static GradientMerge merge(boolean avg, Tail tail, Weighting weighting) {
-    return new GradientMerge(WindowLength.of(4), avg, tail, weighting);
+    return new GradientMerge(WindowLength.of(4), null, avg, tail, weighting);
   }
 
   private static void assertCause(Verification result, Kind kind, String part) {
