@@ -103,7 +103,8 @@ public final class ConfiguredRun {
         .events(events);
   }
 
-  private int globalBatch() {
+  /** Returns the samples of a micro-step over all ranks. */
+  int globalBatch() {
     var batch = config.batch();
     return batch == null
         ? Objects.requireNonNull(config.globalBatch())

@@ -9,9 +9,8 @@ import dev.flotilla.strategy.merge.WindowLength;
 import dev.flotilla.verify.Verification;
 import dev.flotilla.verify.Verifier;
 import dev.flotilla.world.World;
-import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
+import java.util.OptionalInt;
 
 /** Compares a recipe's merged micro-batches with one large batch each, in this process alone. */
 public final class RecipeVerification {
@@ -19,6 +18,7 @@ public final class RecipeVerification {
   private final RunConfig config;
   private final ConfiguredRun run;
   private final GradientMerge merge;
+  private final WindowLength windows;
   private final int kSteps;
 
   /**
@@ -36,17 +36,11 @@ public final class RecipeVerification {
             .findFirst()
             .orElseThrow(() -> nothingToCompare("the recipe does not merge gradients"));
     run.plan();
-    kSteps = longestWindow();
+    windows = merge.windows(OptionalInt.of(run.globalBatch()));
+    kSteps = windows.longest();
     if (kSteps == 1) {
       throw nothingToCompare("a window of one micro-batch is the large batch itself");
     }
-  }
-
-  private int longestWindow() {
-    var length = merge.kSteps();
-    return length == null
-        ? Objects.requireNonNull(merge.globalBatch()) / config.batchOn(World.solo())
-        : Collections.max(length.byUpdate().values());
   }
 
   private ConfigException nothingToCompare(String reason) {
@@ -63,28 +57,25 @@ public final class RecipeVerification {
   /**
    * Runs the comparison.
    *
-   * @param windows number of windows, at least 1
+   * @param count number of windows, at least 1
    */
-  public Verification run(int windows) {
+  public Verification run(int count) {
     var source = run.source();
     var others = run.techniques().stream().filter(technique -> !technique.equals(merge)).toList();
     var subject =
         new Verifier.Subject(
             config.model(), () -> run.describe(_ -> {}), others, source, updates(source));
-    return withNotes(new Verifier(subject, kSteps, windows).verify(constant()));
+    return withNotes(new Verifier(subject, kSteps, count).verify(constant()));
   }
 
   private boolean isSchedule() {
-    var length = merge.kSteps();
-    return length != null && length.byUpdate().size() > 1;
+    return windows.byUpdate().size() > 1;
   }
 
   /** A schedule reaches its longest windows late; the few windows here are of that length. */
   private Strategy constant() {
-    return isSchedule()
-        ? new GradientMerge(
-            WindowLength.of(kSteps), null, merge.avg(), merge.tail(), merge.weighting())
-        : merge;
+    return new GradientMerge(
+        WindowLength.of(kSteps), null, merge.avg(), merge.tail(), merge.weighting());
   }
 
   private Verification withNotes(Verification result) {

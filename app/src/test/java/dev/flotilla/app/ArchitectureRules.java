@@ -1,0 +1,128 @@
+package dev.flotilla.app;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+
+/**
+ * The rules of the architecture, for all packages under a root, so that they can be tried on
+ * samples that break them.
+ */
+record ArchitectureRules(String root) {
+
+  /** What each layer may use; nothing may use what is not listed for it. */
+  ArchRule importsPointOneWay() {
+    return layeredArchitecture()
+        .consideringOnlyDependenciesInLayers()
+        .withOptionalLayers(true)
+        .layer("app")
+        .definedBy(root + ".app..")
+        .layer("zoo")
+        .definedBy(root + ".zoo..")
+        .layer("config")
+        .definedBy(root + ".config..")
+        .layer("train")
+        .definedBy(root + ".train..")
+        .layer("techniques")
+        .definedBy(root + ".strategy.*..")
+        .layer("strategy")
+        .definedBy(root + ".strategy")
+        .layer("engine")
+        .definedBy(root + ".engine..")
+        .layer("parts")
+        .definedBy(packages("model", "data", "optim", "checkpoint", "collective", "arena"))
+        .layer("ground")
+        .definedBy(packages("report", "memory", "settings", "world"))
+        .layer("launch")
+        .definedBy(root + ".launch..")
+        .whereLayer("app")
+        .mayNotBeAccessedByAnyLayer()
+        .whereLayer("zoo")
+        .mayOnlyBeAccessedByLayers("app")
+        .whereLayer("config")
+        .mayOnlyBeAccessedByLayers("app", "zoo")
+        .whereLayer("train")
+        .mayOnlyBeAccessedByLayers("app", "config")
+        .whereLayer("techniques")
+        .mayOnlyBeAccessedByLayers("app", "config")
+        .whereLayer("strategy")
+        .mayOnlyBeAccessedByLayers("app", "config", "train", "techniques")
+        .whereLayer("engine")
+        .mayOnlyBeAccessedByLayers("app", "config", "train", "techniques", "strategy")
+        .whereLayer("ground")
+        .mayNotAccessAnyLayer()
+        .whereLayer("parts")
+        .mayOnlyAccessLayers("ground")
+        .whereLayer("launch")
+        .mayOnlyAccessLayers("ground");
+  }
+
+  private String[] packages(String... names) {
+    return Arrays.stream(names).map(name -> root + "." + name + "..").toArray(String[]::new);
+  }
+
+  ArchRule packagesAreFreeOfCycles() {
+    return slices().matching(root + ".(*)..").should().beFreeOfCycles();
+  }
+
+  ArchRule techniquesDoNotKnowEachOther() {
+    return slices().matching(root + ".strategy.(*)..").should().notDependOnEachOther();
+  }
+
+  /** The launcher and the world run where no other jar is. */
+  ArchRule usesOnlyTheJdk(String... packages) {
+    var allowed = List.of("java..", "org.jspecify.annotations..");
+    return classes()
+        .that()
+        .resideInAnyPackage(packages(packages))
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage(
+            Stream.concat(allowed.stream(), Arrays.stream(packages(packages)))
+                .toArray(String[]::new));
+  }
+
+  ArchRule nobodyUses(String className) {
+    return noClasses().should().dependOnClassesThat().haveFullyQualifiedName(className);
+  }
+
+  ArchRule onlyEntryPointsEndTheProcess() {
+    return noClasses()
+        .that()
+        .resideInAPackage(root + "..")
+        .and()
+        .doNotHaveFullyQualifiedName(root + ".app.Main")
+        .and()
+        .doNotHaveFullyQualifiedName(root + ".launch.RankMain")
+        .should()
+        .callMethod(System.class, "exit", int.class);
+  }
+
+  ArchRule everyPackageIsNullMarked() {
+    return classes().that().resideInAPackage(root + "..").should(new BeInANullMarkedPackage());
+  }
+
+  private static final class BeInANullMarkedPackage extends ArchCondition<JavaClass> {
+
+    BeInANullMarkedPackage() {
+      super("be in a package that is @NullMarked");
+    }
+
+    @Override
+    public void check(JavaClass type, ConditionEvents events) {
+      boolean marked = type.getPackage().isAnnotatedWith(NullMarked.class);
+      events.add(new SimpleConditionEvent(type, marked, type.getPackageName()));
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package dev.flotilla.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.engine.StepRunner;
+import dev.flotilla.launch.RankMain;
+import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.zoo.model.LeNet5;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Every rule holds for the product, and fails for a sample that breaks it. */
+class ArchitectureTests {
+
+  private static final JavaClasses PRODUCT =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages("dev.flotilla");
+
+  private static final JavaClasses SAMPLE =
+      new ClassFileImporter().importPackages("dev.flotilla.app.wrong");
+
+  private static final List<Named> RULES =
+      List.of(
+          new Named("imports point one way", ArchitectureRules::importsPointOneWay),
+          new Named("packages are free of cycles", ArchitectureRules::packagesAreFreeOfCycles),
+          new Named("techniques are apart", ArchitectureRules::techniquesDoNotKnowEachOther),
+          new Named("no serialised object", it -> it.nobodyUses("java.io.ObjectInputStream")),
+          new Named("no java.util.Date", it -> it.nobodyUses("java.util.Date")),
+          new Named("only entry points exit", ArchitectureRules::onlyEntryPointsEndTheProcess),
+          new Named("packages are null-marked", ArchitectureRules::everyPackageIsNullMarked));
+
+  private record Named(String name, Function<ArchitectureRules, ArchRule> rule) {
+    ArchRule under(String root) {
+      return rule.apply(new ArchitectureRules(root));
+    }
+  }
+
+  @TestFactory
+  Stream<DynamicTest> theProductKeepsEveryRule() {
+    return RULES.stream()
+        .map(it -> dynamicTest(it.name(), () -> it.under("dev.flotilla").check(PRODUCT)));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> theSampleBreaksEveryRule() {
+    return RULES.stream()
+        .map(it -> dynamicTest(it.name(), () -> assertBroken(it.under("dev.flotilla.app.wrong"))));
+  }
+
+  private static void assertBroken(ArchRule rule) {
+    assertThat(rule.evaluate(SAMPLE).hasViolation()).isTrue();
+  }
+
+  @Test
+  void theLauncherUsesOnlyTheJdk() {
+    new ArchitectureRules("dev.flotilla").usesOnlyTheJdk("launch", "world").check(PRODUCT);
+    assertBroken(new ArchitectureRules("dev.flotilla.app.wrong").usesOnlyTheJdk("train"));
+  }
+
+  @Test
+  void nobodyDecodesBeans() {
+    new ArchitectureRules("dev.flotilla").nobodyUses("java.beans.XMLDecoder").check(PRODUCT);
+  }
+
+  /** Otherwise the rules would hold for nothing. */
+  @Test
+  void theProductIsWhatTheRulesSee() {
+    for (var type : new Class<?>[] {Main.class, StepRunner.class, RankMain.class, LeNet5.class}) {
+      assertThat(PRODUCT.contain(type)).as(type.getName()).isTrue();
+    }
+    assertThat(packagesUsedBy(ConfiguredRun.class)).contains("dev.flotilla.train");
+    assertThat(packagesUsedBy(ClipByNorm.class))
+        .contains("dev.flotilla.strategy", "dev.flotilla.engine");
+    assertThat(packagesUsedBy(StepRunner.class)).contains("dev.flotilla.arena");
+    assertThat(PRODUCT).noneMatch(type -> type.getPackageName().contains(".wrong"));
+  }
+
+  private static Stream<String> packagesUsedBy(Class<?> type) {
+    return PRODUCT.get(type).getDirectDependenciesFromSelf().stream()
+        .map(dependency -> dependency.getTargetClass())
+        .map(JavaClass::getPackageName);
+  }
+}

@@ -1,0 +1,7 @@
+package dev.flotilla.app.wrong.engine;
+
+import dev.flotilla.app.wrong.config.Recipe;
+import dev.flotilla.app.wrong.strategy.one.One;
+
+/** Looks upwards twice: at the configuration, and at a technique. */
+public record Engine(Recipe recipe, One technique) {}
