@@ -18,6 +18,9 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true)
 final class VerifyCommand implements Callable<Integer> {
 
+  /** Every window keeps copies of all parameters; a fault shows in the first few. */
+  private static final int MOST = 100;
+
   @Mixin RecipeOptions recipe = new RecipeOptions();
 
   @Option(
@@ -31,8 +34,9 @@ final class VerifyCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (windows < 1) {
-      throw new ConfigException("--windows", "must be at least 1, but was " + windows);
+    if (windows < 1 || windows > MOST) {
+      throw new ConfigException(
+          "--windows", "must be in 1 to %d, but was %d".formatted(MOST, windows));
     }
     var result = new RecipeVerification(recipe.read()).run(windows);
     System.out.print(

@@ -30,21 +30,12 @@ final class VerifyText {
   }
 
   private static String table(Verification result) {
-    int width = result.parameters().stream().mapToInt(p -> p.name().length()).max().orElse(0);
-    int column = Math.max(9, width);
-    var head =
-        String.format(Locale.ROOT, "%-" + column + "s  %21s  %21s%n", "", "gradient", "weights");
-    var names =
-        String.format(
-            Locale.ROOT,
-            "%-" + column + "s  %10s %10s  %10s %10s%n",
-            "largest ‖Δ‖/‖g‖",
-            "float64",
-            "float32",
-            "float64",
-            "float32");
+    int column = result.parameters().stream().mapToInt(p -> p.name().length()).max().orElse(0);
+    var name = "%-" + column + "s";
+    var head = name.formatted("") + "      gradient ‖Δ‖/‖g‖       weights ‖Δ‖/‖w‖\n";
+    var types = name.formatted("") + "     float64    float32     float64    float32\n";
     return head
-        + names
+        + types
         + result.parameters().stream()
             .map(parameter -> row(parameter, column))
             .collect(Collectors.joining());
@@ -69,7 +60,7 @@ final class VerifyText {
     return result.isEqual()
         ? "equal to rounding: every difference in float64 is at most %.0e\n"
             .formatted(Verification.LIMIT)
-        : "not equal%s; the cause:\n".formatted(updates);
+        : "not equal%s; the cause%s:\n".formatted(updates, result.causes().size() == 1 ? "" : "s");
   }
 
   /** Breaks a paragraph at spaces. */

@@ -173,14 +173,8 @@ final class Composition {
     return new Cause(
         Kind.TAIL,
         ("Leftover micro-batches are carried into the next epoch: update %d (counted from 0) holds"
-                + " the last %d of epoch %d and %d of the next one, %d in all%s. Use tail: flush.")
-            .formatted(
-                window.number(),
-                old,
-                epoch,
-                places.size() - old,
-                places.size(),
-                divisorOf(window)));
+                + " %d from the end of epoch %d and %d of the next epoch%s. Use tail: flush.")
+            .formatted(window.number(), old, epoch, places.size() - old, divisorOf(window)));
   }
 
   private Cause boundaries() {

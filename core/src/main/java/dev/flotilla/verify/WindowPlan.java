@@ -51,7 +51,8 @@ record WindowPlan(List<MicroBatch> microBatches, List<List<MicroBatch>> windows)
     boolean same = sizes.stream().distinct().count() == 1;
     var shown =
         same
-            ? sizes.size() + " micro-batches of " + sizes.getFirst()
+            ? (sizes.size() == 1 ? "1 micro-batch of " : sizes.size() + " micro-batches of ")
+                + sizes.getFirst()
             : "micro-batches of "
                 + sizes.stream().map(String::valueOf).collect(Collectors.joining(", "));
     return shown

@@ -58,6 +58,23 @@ class ArenaTests {
     }
   }
 
+  @Test
+  void anAdoptedParameterForgetsTheGradientsOfAnEarlierArena() {
+    try (var _ = TensorScope.open();
+        var first = new ParameterArena(LAYOUT);
+        var second = new ParameterArena(Layout.of(SPECS, Precision.FLOAT64))) {
+      var bias = torch.ones(3).set_requires_grad(true);
+      first.adopt("a.bias", bias);
+      first.bindGradientsAfter(() -> bias.sum().backward());
+      second.adopt("a.bias", bias);
+      second.bindGradientsAfter(() -> bias.sum().backward());
+      second.requireGradientsInPlace();
+      assertThat(second.values().narrow(0, 16, 3).sum().item_double()).isEqualTo(3);
+      assertThat(second.gradients().values().sum().item_double()).isEqualTo(3);
+      assertThat(first.gradients().values().sum().item_double()).isEqualTo(3);
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(Precision.class)
   void countsRideExactlyBehindTheLastElement(Precision precision) {

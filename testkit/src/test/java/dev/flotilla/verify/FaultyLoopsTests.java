@@ -83,7 +83,7 @@ class FaultyLoopsTests {
     assertCause(
         verify((i, _) -> (i + 1) % K == 0, K),
         Kind.TAIL,
-        "the last 3 of epoch 0 and 4 of the next one, 7 in all, and update 1 is 1.75 times");
+        "holds 3 from the end of epoch 0 and 4 of the next epoch, and update 1 is 1.75 times");
   }
 
   @Test

@@ -171,7 +171,7 @@ class VerifierTests {
   @Test
   void namesATailThatIsCarried() {
     var result = verify(MLP, merge(true, Tail.CARRY, Weighting.TERMS));
-    assertCause(result, Kind.TAIL, "the last 3 of epoch 0 and 1 of the next one, 4 in all");
+    assertCause(result, Kind.TAIL, "holds 3 from the end of epoch 0 and 1 of the next epoch.");
   }
 
   @Test
