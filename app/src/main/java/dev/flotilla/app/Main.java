@@ -18,6 +18,7 @@ import picocli.CommandLine.Command;
       RunCommand.class,
       EvalCommand.class,
       PlanCommand.class,
+      VerifyCommand.class,
       SchemaCommand.class
     },
     versionProvider = Version.class,

@@ -10,6 +10,7 @@ import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.Digits;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -72,7 +73,7 @@ public final class MergeMemory {
     command.addAll(List.of(MergeMemory.class.getName(), "" + batch, "" + k));
     var process =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    var text = new String(process.getInputStream().readAllBytes());
+    var text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {
       throw new IOException("the case of batch " + batch + " failed");
     }

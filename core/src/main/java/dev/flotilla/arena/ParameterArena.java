@@ -70,6 +70,8 @@ public final class ParameterArena implements AutoCloseable {
       var place = previous.detach();
       place.copy_(parameter.detach());
       parameter.set_data(place);
+      // A module that an earlier trainer has used still holds that trainer's gradients.
+      parameter.mutable_grad().put(new Tensor());
       parameters.put(name, TensorScope.keep(new Tensor(parameter)));
     }
     TensorScope.free(previous);

@@ -84,7 +84,8 @@ public final class ConfiguredRun {
     return describe(events).strategy(techniques().toArray(Strategy[]::new));
   }
 
-  private TrainerBuilder describe(EventSink events) {
+  /** Returns the builder without techniques. */
+  TrainerBuilder describe(EventSink events) {
     var noDecay = config.noDecay();
     return Trainer.on(world)
         .model(config.model())
@@ -102,14 +103,16 @@ public final class ConfiguredRun {
         .events(events);
   }
 
-  private int globalBatch() {
+  /** Returns the samples of a micro-step over all ranks. */
+  int globalBatch() {
     var batch = config.batch();
     return batch == null
         ? Objects.requireNonNull(config.globalBatch())
         : Math.multiplyExact(batch, world.size());
   }
 
-  private List<Strategy> techniques() {
+  /** Returns the techniques that the recipe asks for. */
+  List<Strategy> techniques() {
     List<Strategy> techniques = new ArrayList<>(config.strategy());
     if (config.clip() != null) {
       techniques.add(config.clip());

@@ -26,6 +26,12 @@ final class ExamplesTests {
   }
 
   @Test
+  void aMergedParameterStaysForThreeIterationsAndMovesAtTheFourth() {
+    assertThat(MergedSteps.run(8).stream().map(MergedSteps.Row::moved))
+        .containsExactly(false, false, false, true, false, false, false, true);
+  }
+
+  @Test
   void ownModuleLearnsInOneEpoch() {
     assertThat(OwnModule.run(1)).isBetween(0.85, 0.999);
   }

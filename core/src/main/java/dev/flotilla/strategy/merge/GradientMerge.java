@@ -83,7 +83,7 @@ public record GradientMerge(
     claims.add(
         new Claim.Accumulate(
             description(),
-            context -> new MergeWindows(this, length(context.microBatch()), context.notices())));
+            context -> new MergeWindows(this, windows(context.microBatch()), context.notices())));
     if (weighting == Weighting.MICRO_BATCHES) {
       claims.add(
           new Claim.Forward(
@@ -100,7 +100,8 @@ public record GradientMerge(
             tail.name().toLowerCase(Locale.ROOT));
   }
 
-  private WindowLength length(OptionalInt microBatch) {
+  /** Returns the windows, stated or following from the samples of a micro-step. */
+  public WindowLength windows(OptionalInt microBatch) {
     return kSteps != null
         ? kSteps
         : WindowLength.of(Objects.requireNonNull(globalBatch) / microBatch.orElseThrow());
@@ -112,7 +113,7 @@ public record GradientMerge(
     if (refusal != null) {
       return List.of(refusal);
     }
-    var length = length(facts.microBatch());
+    var length = windows(facts.microBatch());
     if (length.isAlwaysOne()) {
       return List.of(
           PlanIssue.warning(

@@ -69,7 +69,8 @@ public record WindowLength(NavigableMap<Long, Integer> byUpdate) implements Text
     return byUpdate.values().stream().allMatch(length -> length == 1);
   }
 
-  int longest() {
+  /** Returns the largest number of micro-steps of any window. */
+  public int longest() {
     return byUpdate.values().stream().mapToInt(Integer::intValue).max().orElseThrow();
   }
 

@@ -27,6 +27,7 @@ import dev.flotilla.zoo.model.Mlp;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -153,10 +154,7 @@ class GradientMergeTests {
     assertThat(carried.notes()).anyMatch(note -> note.contains("go on in the next epoch"));
     // The window that straddles the epochs holds samples 128 to 163, then 0 to 15.
     var straddling = new ColouredPoints(164, 8, 4);
-    var order =
-        java.util.stream.IntStream.concat(
-                java.util.stream.IntStream.range(0, 164), java.util.stream.IntStream.range(0, 16))
-            .toArray();
+    var order = IntStream.concat(IntStream.range(0, 164), IntStream.range(0, 16)).boxed().toList();
     var oracle =
         run(
             World.solo(),
@@ -170,15 +168,15 @@ class GradientMergeTests {
         .isLessThan(1e-12);
   }
 
-  private record Reordered(Dataset data, int[] order) implements Dataset {
+  private record Reordered(Dataset data, List<Integer> order) implements Dataset {
     @Override
     public int size() {
-      return order.length;
+      return order.size();
     }
 
     @Override
     public dev.flotilla.data.Batch load(int[] samples) {
-      return data.load(java.util.Arrays.stream(samples).map(i -> order[i]).toArray());
+      return data.load(java.util.Arrays.stream(samples).map(order::get).toArray());
     }
   }
 

@@ -1,0 +1,95 @@
+package dev.flotilla.config;
+
+import dev.flotilla.data.BatchSource;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.Problem;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.merge.WindowLength;
+import dev.flotilla.verify.Verification;
+import dev.flotilla.verify.Verifier;
+import dev.flotilla.world.World;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** Compares a recipe's merged micro-batches with one large batch each, in this process alone. */
+public final class RecipeVerification {
+
+  private final RunConfig config;
+  private final ConfiguredRun run;
+  private final GradientMerge merge;
+  private final WindowLength windows;
+  private final int kSteps;
+
+  /**
+   * Checks that there is something to compare.
+   *
+   * @throws ConfigException if the recipe does not merge, or is wrong
+   */
+  public RecipeVerification(RunConfig config) {
+    this.config = config;
+    run = new ConfiguredRun(config, World.solo());
+    merge =
+        config.strategy().stream()
+            .filter(GradientMerge.class::isInstance)
+            .map(GradientMerge.class::cast)
+            .findFirst()
+            .orElseThrow(() -> nothingToCompare("the recipe does not merge gradients"));
+    run.plan();
+    windows = merge.windows(OptionalInt.of(run.globalBatch()));
+    kSteps = windows.longest();
+    if (kSteps == 1) {
+      throw nothingToCompare("a window of one micro-batch is the large batch itself");
+    }
+  }
+
+  private ConfigException nothingToCompare(String reason) {
+    String key = "strategy.gradient_merge.k_steps";
+    return new ConfigException(
+        List.of(
+            new Problem(
+                config.origin().placeOf(key).text(),
+                key,
+                "there is nothing to compare, because " + reason,
+                "set it to more than 1, for example with --set " + key + "=4")));
+  }
+
+  /**
+   * Runs the comparison.
+   *
+   * @param count number of windows, at least 1
+   */
+  public Verification run(int count) {
+    var source = run.source();
+    var others = run.techniques().stream().filter(technique -> !technique.equals(merge)).toList();
+    var subject =
+        new Verifier.Subject(
+            config.model(), () -> run.describe(_ -> {}), others, source, updates(source));
+    return withNotes(new Verifier(subject, kSteps, count).verify(constant()));
+  }
+
+  private boolean isSchedule() {
+    return windows.byUpdate().size() > 1;
+  }
+
+  /** A schedule reaches its longest windows late; the few windows here are of that length. */
+  private Strategy constant() {
+    return new GradientMerge(
+        WindowLength.of(kSteps), null, merge.avg(), merge.tail(), merge.weighting());
+  }
+
+  private Verification withNotes(Verification result) {
+    return isSchedule()
+        ? result.with(
+            "k_steps is a schedule; its longest windows are compared, of %d micro-batches."
+                .formatted(kSteps))
+        : result;
+  }
+
+  private long updates(BatchSource source) {
+    Long limit = config.maxSteps();
+    Integer epochs = config.epochs();
+    long perEpoch = Math.ceilDiv(source.batchesPerEpoch(1), kSteps);
+    return limit != null ? limit : perEpoch * (epochs == null ? 1 : epochs);
+  }
+}

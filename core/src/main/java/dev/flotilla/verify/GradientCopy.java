@@ -1,0 +1,36 @@
+package dev.flotilla.verify;
+
+import dev.flotilla.engine.Claim;
+import dev.flotilla.engine.Claim.GradientStage;
+import dev.flotilla.strategy.Strategy;
+import java.util.List;
+
+/**
+ * A technique that copies a window's gradient after exchange and division, before it is clipped.
+ */
+final class GradientCopy implements Strategy {
+
+  private double[] last = {};
+
+  @Override
+  public String key() {
+    return "verify";
+  }
+
+  @Override
+  public List<Claim> claims() {
+    return List.of(
+        new Claim.Refine(
+            GradientStage.VOTE,
+            "copy the gradient",
+            _ ->
+                (gradients, _) -> {
+                  last = FlatCopy.of(gradients.values());
+                  return true;
+                }));
+  }
+
+  double[] last() {
+    return last;
+  }
+}

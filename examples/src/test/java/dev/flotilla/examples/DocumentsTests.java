@@ -1,0 +1,124 @@
+package dev.flotilla.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.config.Catalogue;
+import dev.flotilla.config.Eval;
+import dev.flotilla.config.RunConfig;
+import dev.flotilla.data.DataSource;
+import dev.flotilla.model.Model;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Schedule;
+import dev.flotilla.settings.Setting;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.world.ExitCodes;
+import java.io.IOException;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Keeps the documents true where a program can tell. */
+final class DocumentsTests {
+
+  private static final Path ROOT = Path.of("..");
+  private static final Path README = ROOT.resolve("README.md");
+  private static final Path RECIPES = ROOT.resolve("docs/recipe.md");
+  private static final Path ERRORS = ROOT.resolve("docs/errors.md");
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(#[^)]*)?\\)");
+
+  static Stream<Path> documents() throws IOException {
+    try (var top = Files.list(ROOT);
+        var docs = Files.walk(ROOT.resolve("docs"))) {
+      return Stream.concat(top, docs)
+          .filter(file -> file.toString().endsWith(".md"))
+          .toList()
+          .stream();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("documents")
+  void linksLeadSomewhere(Path document) throws IOException {
+    var missing =
+        LINK.matcher(Files.readString(document))
+            .results()
+            .map(link -> link.group(1))
+            .filter(target -> !target.isEmpty() && !target.startsWith("http"))
+            .filter(target -> Files.notExists(document.resolveSibling(target)))
+            .toList();
+    assertThat(missing).isEmpty();
+  }
+
+  @Test
+  void readmeFitsOnAScreenAndShowsTheBaseline() throws IOException {
+    assertThat(Files.readAllLines(README)).hasSizeLessThanOrEqualTo(80);
+    var source = Path.of("src/main/java/dev/flotilla/examples/Baseline.java");
+    assertThat(lines(Files.readString(source))).containsSubsequence(lines(block(README, "java")));
+  }
+
+  @Test
+  void readmeNamesEveryTechnique() throws IOException {
+    assertThat(Files.readString(README))
+        .contains(
+            Catalogue.installed().types(Strategy.class).keySet().stream()
+                .map(name -> "`strategy." + name + "`")
+                .toList());
+  }
+
+  @Test
+  void everyNameAndKeyOfARecipeIsDescribed() throws IOException {
+    var catalogue = Catalogue.installed();
+    var kinds =
+        List.of(Model.class, DataSource.class, Optimizer.class, Schedule.class, Strategy.class);
+    var names = kinds.stream().flatMap(kind -> catalogue.types(kind).keySet().stream());
+    var records = kinds.stream().flatMap(kind -> catalogue.types(kind).values().stream());
+    var keys =
+        Stream.concat(records, Stream.of(RunConfig.class, Eval.class, ClipByNorm.class))
+            .flatMap(DocumentsTests::keys);
+    var text = Files.readString(RECIPES);
+    assertThat(Stream.concat(names, keys).distinct())
+        .isNotEmpty()
+        .allSatisfy(word -> assertThat(text).containsPattern("[`{]" + word + "[`:]"));
+  }
+
+  @Test
+  void theRecipeOfTheDocumentIsTheExample() throws IOException {
+    assertThat(block(RECIPES, "yaml")).isEqualTo(Files.readString(Path.of("recipe.yaml")));
+  }
+
+  @Test
+  void everyExitCodeIsDescribed() throws IOException {
+    var text = Files.readString(ERRORS);
+    for (var field : ExitCodes.class.getFields()) {
+      if (Modifier.isStatic(field.getModifiers())) {
+        assertThat(text).contains("| `" + field.getName() + "` |");
+      }
+    }
+    assertThat(text).contains("| %d | `PEER_FAILED` |".formatted(ExitCodes.PEER_FAILED));
+  }
+
+  private static Stream<String> keys(Class<?> settings) {
+    return Stream.of(settings.getRecordComponents())
+        .filter(component -> component.isAnnotationPresent(Setting.class))
+        .map(component -> component.getName().replaceAll("([A-Z])", "_$1"))
+        .map(name -> name.toLowerCase(Locale.ROOT));
+  }
+
+  private static List<String> lines(String text) {
+    return text.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
+  }
+
+  private static String block(Path document, String language) throws IOException {
+    var text = Files.readString(document);
+    int start = text.indexOf("```" + language + "\n") + language.length() + 4;
+    return text.substring(start, text.indexOf("```", start));
+  }
+}
