@@ -63,7 +63,7 @@ public final class Verifier {
 
   /** Verifies a technique that merges. */
   public Verification verify(Strategy merge) {
-    return verify((_, precision) -> loop(precision, List.of(merge)));
+    return verify((_, precision) -> loop(precision, List.of(merge), 1));
   }
 
   /** Verifies any loop. */
@@ -101,11 +101,13 @@ public final class Verifier {
   }
 
   private Loop large(Model ignored, Precision precision) {
-    return loop(precision, List.of());
+    return loop(precision, List.of(), kSteps);
   }
 
-  private Loop loop(Precision precision, List<Strategy> more) {
-    return new TrainerLoop(builder(precision, more), subject.plannedUpdates());
+  /** A learning rate that grows with the batch must be the same on both sides. */
+  private Loop loop(Precision precision, List<Strategy> more, int microBatches) {
+    int samples = Math.multiplyExact(subject.source().globalBatch(1), microBatches);
+    return new TrainerLoop(builder(precision, more).microBatch(samples), subject.plannedUpdates());
   }
 
   private TrainerBuilder builder(Precision precision, List<Strategy> more) {
