@@ -47,10 +47,7 @@ public final class MergedSteps {
     var shard = new Digits().train().batches(16).shuffled(42).epoch(0, 0, 1);
     List<Row> rows = new ArrayList<>();
     try (var trainer =
-        Trainer.on(World.solo())
-            .model(new LeNet5(10))
-            .optimizer(new Momentum(0.05, 0.9))
-            .build()) {
+        Trainer.on(World.solo()).model(new LeNet5(10)).optimizer(new Momentum(0.05, 0.9)).build()) {
       var step = trainer.ownLoop().accumulating(K);
       double before = firstParameter(trainer);
       for (int i = 0; i < iterations; i++) {
