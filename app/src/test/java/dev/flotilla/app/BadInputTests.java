@@ -116,7 +116,7 @@ class BadInputTests {
         "run --nprc 2 recipe.yaml | unknown option --nprc; did you mean --nproc?",
         "train --sett batch=1 | Unknown option: '--sett'",
         "train --sett batch=1 | Possible solutions: --set",
-        "trian | Did you mean: flotilla plan or flotilla train?",
+        "trian | flotilla train",
         "train --max-steps none | --max-steps: max_steps: must be a whole number, but was 'none'",
         "train --set bacth=1 | --set bacth=1: bacth: unknown key; did you mean 'batch'?",
       })

@@ -93,7 +93,7 @@ public final class ConfiguredRun {
         .schedule(config.schedule())
         .precision(config.precision())
         .seed(config.seed())
-        .threads(config.threadsOn(world, Runtime.getRuntime().availableProcessors()))
+        .threads(threads())
         .timeout(config.timeout())
         .joinTimeout(config.joinTimeout())
         .freeze(NamePatterns.anyOf(config.freeze()))
@@ -101,6 +101,11 @@ public final class ConfiguredRun {
         .microBatch(globalBatch())
         .agreeOn(config.facts())
         .events(events);
+  }
+
+  private int threads() {
+    int cores = Runtime.getRuntime().availableProcessors();
+    return config.threadsOn(world, System.getenv(), cores);
   }
 
   /** Returns the samples of a micro-step over all ranks. */

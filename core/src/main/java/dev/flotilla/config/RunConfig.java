@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param precision number type of parameters and gradients
  * @param seed of initial values, sample order and dropout
  * @param device where tensors live
- * @param threads threads per rank; null for cores divided by the ranks on the host
+ * @param threads threads per rank; null for OMP_NUM_THREADS, or cores divided by the ranks on the
+ *     host
  * @param optimizer how gradients move parameters
  * @param schedule the learning rate over updates
  * @param clip limit of the gradient's norm; null for none
@@ -63,7 +64,7 @@ public record RunConfig(
     @Setting(doc = "Where tensors live: cpu, or auto for the best supported.", def = "auto")
         Device device,
     @Setting(
-            doc = "Threads per rank; by default the cores divided by the ranks on the host.",
+            doc = "Threads per rank; by default OMP_NUM_THREADS, or cores / ranks on the host.",
             def = "null",
             local = true)
         @Nullable Integer threads,
@@ -206,8 +207,8 @@ public record RunConfig(
   }
 
   /** Returns the number of threads that a rank uses on a host with so many cores. */
-  public int threadsOn(World world, int cores) {
-    return threads != null ? threads : Math.max(1, cores / world.localSize());
+  public int threadsOn(World world, Map<String, String> environment, int cores) {
+    return threads != null ? threads : world.threads(environment, cores);
   }
 
   /**

@@ -112,9 +112,7 @@ public final class NativeLibraries {
       boolean othersWrite =
           permissions.contains(PosixFilePermission.GROUP_WRITE)
               || permissions.contains(PosixFilePermission.OTHERS_WRITE);
-      boolean isOurs =
-          Files.getOwner(cache).getName().equals(System.getProperty("user.name"))
-              || Files.isWritable(cache);
+      boolean isOurs = Files.getOwner(cache).equals(Files.getOwner(Path.of("/proc/self")));
       if (othersWrite || !isOurs) {
         throw new ConfigException(
             "native libraries",

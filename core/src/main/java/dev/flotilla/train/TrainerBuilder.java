@@ -47,7 +47,7 @@ public final class TrainerBuilder {
 
   TrainerBuilder(World world) {
     this.world = world;
-    this.threads = Math.max(1, Runtime.getRuntime().availableProcessors() / world.localSize());
+    this.threads = world.threads(System.getenv(), Runtime.getRuntime().availableProcessors());
   }
 
   /** Sets what is trained. */
@@ -86,7 +86,7 @@ public final class TrainerBuilder {
     return this;
   }
 
-  /** Sets the threads of one operation; by default cores divided by the ranks on this host. */
+  /** Sets the threads of one operation; by default as {@link World#threads} says. */
   public TrainerBuilder threads(int value) {
     threads = value;
     return this;

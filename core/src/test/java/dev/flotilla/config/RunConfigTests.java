@@ -175,9 +175,19 @@ final class RunConfigTests {
 
   @Test
   void dividesTheCoresAmongTheRanksOfAHost() {
-    assertThat(TestCatalogue.read(SHORT).threadsOn(world(0, 2), 8)).isEqualTo(4);
-    assertThat(TestCatalogue.read(SHORT).threadsOn(world(0, 4), 2)).isEqualTo(1);
-    assertThat(TestCatalogue.read(SHORT, "threads=7").threadsOn(world(0, 2), 8)).isEqualTo(7);
+    var config = TestCatalogue.read(SHORT);
+    assertThat(config.threadsOn(world(0, 2), Map.of(), 8)).isEqualTo(4);
+    assertThat(config.threadsOn(world(0, 4), Map.of(), 2)).isEqualTo(1);
+  }
+
+  @Test
+  void prefersThreadsThatAreStated() {
+    var environment = Map.of("OMP_NUM_THREADS", "3");
+    var config = TestCatalogue.read(SHORT, "threads=7");
+    assertThat(config.threadsOn(world(0, 2), environment, 8)).isEqualTo(7);
+    assertThat(TestCatalogue.read(SHORT).threadsOn(world(0, 2), environment, 8)).isEqualTo(3);
+    var nonsense = Map.of("OMP_NUM_THREADS", "many");
+    assertThat(TestCatalogue.read(SHORT).threadsOn(world(0, 2), nonsense, 8)).isEqualTo(4);
   }
 
   private static World world(int rank, int ranks) {

@@ -60,6 +60,17 @@ public record World(
     return RankEnvironment.read(environment);
   }
 
+  /**
+   * Returns how many threads an operation of this rank uses: OMP_NUM_THREADS where it is set, or
+   * else the cores divided by the ranks of this host.
+   */
+  public int threads(Map<String, String> environment, int cores) {
+    var stated = environment.getOrDefault(RankEnvironment.OMP_NUM_THREADS, "");
+    return stated.matches("[1-9][0-9]{0,3}")
+        ? Integer.parseInt(stated)
+        : Math.max(1, cores / localSize);
+  }
+
   /** Tells whether this process trains alone. */
   public boolean isSolo() {
     return size == 1;
