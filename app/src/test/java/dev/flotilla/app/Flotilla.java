@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -80,8 +81,13 @@ final class Flotilla {
 
   /** Runs a command to its end. */
   Ended run(String... arguments) {
+    return run(Running.PATIENCE, arguments);
+  }
+
+  /** Runs a command that may take this long. */
+  Ended run(Duration limit, String... arguments) {
     try (var running = start(arguments)) {
-      return running.await();
+      return running.await(limit);
     }
   }
 

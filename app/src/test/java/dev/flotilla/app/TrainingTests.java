@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -23,6 +24,7 @@ class TrainingTests {
 
   private static final int UPDATES = 60;
   private static final int RUN_FAILED = 1;
+  private static final Duration ENOUGH_FOR_ALL_EPOCHS = Duration.ofMinutes(10);
 
   @TempDir static Path folder;
   private static Flotilla flotilla;
@@ -155,7 +157,7 @@ class TrainingTests {
 
   @Test
   void theDefaultRecipeReaches97Percent() {
-    var whole = flotilla.run("train", "--set=threads=1").expect(0);
+    var whole = flotilla.run(ENOUGH_FOR_ALL_EPOCHS, "train", "--set=threads=1").expect(0);
     var name = whole.out().lines().toList().getLast().replace("run folder: ", "");
     var summary = new RunFiles(flotilla.work().resolve(name)).summary();
     assertThat(name).matches("runs/[0-9]{8}-[0-9]{6}_lenet5");
