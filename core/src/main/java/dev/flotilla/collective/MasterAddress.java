@@ -2,12 +2,14 @@ package dev.flotilla.collective;
 
 import dev.flotilla.collective.CFunction.CError;
 import dev.flotilla.world.Rendezvous;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.Socket;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 
@@ -15,6 +17,8 @@ import java.time.Duration;
 final class MasterAddress {
 
   private static final int LONGEST_ATTEMPT_MILLIS = 2_000;
+  private static final String STRANGER = "something else answers there";
+  private static final String NO_ANSWER = "no answer";
 
   private final String host;
   private final int port;
@@ -122,16 +126,23 @@ final class MasterAddress {
         throw new RendezvousException(nobodyThere(rank, deadline.elapsed(), problem));
       }
       deadline.pause();
-      problem = problemOfConnecting(deadline);
+      var latest = problemOfConnecting(deadline);
+      // The last attempt may have had no time; what an earlier one saw says more.
+      problem = latest.equals(NO_ANSWER) ? problem : latest;
     }
   }
 
   private String problemOfConnecting(Deadline deadline) {
-    int limit = (int) Math.min(LONGEST_ATTEMPT_MILLIS, deadline.left().toMillis());
+    // Zero would mean to wait for ever.
+    int limit = (int) Math.clamp(deadline.left().toMillis(), 1, LONGEST_ATTEMPT_MILLIS);
     try (var socket = new Socket()) {
       socket.setSoTimeout(limit);
       socket.connect(new InetSocketAddress(address, port), limit);
-      return StoreGreeting.isAnsweredBy(socket) ? "" : "something else answers there";
+      return StoreGreeting.isAnsweredBy(socket) ? "" : STRANGER;
+    } catch (EOFException e) {
+      return STRANGER;
+    } catch (SocketTimeoutException e) {
+      return NO_ANSWER;
     } catch (IOException e) {
       return String.valueOf(e.getMessage());
     }
