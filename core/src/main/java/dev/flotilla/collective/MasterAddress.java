@@ -134,7 +134,7 @@ final class MasterAddress {
 
   private String problemOfConnecting(Deadline deadline) {
     // Zero would mean to wait for ever.
-    int limit = (int) Math.clamp(deadline.left().toMillis(), 1, LONGEST_ATTEMPT_MILLIS);
+    int limit = Math.clamp(deadline.left().toMillis(), 1, LONGEST_ATTEMPT_MILLIS);
     try (var socket = new Socket()) {
       socket.setSoTimeout(limit);
       socket.connect(new InetSocketAddress(address, port), limit);
