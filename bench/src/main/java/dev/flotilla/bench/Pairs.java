@@ -3,6 +3,7 @@ package dev.flotilla.bench;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -20,10 +21,10 @@ final class Pairs {
    * @param firstMillis median CPU time of a call of the first
    * @param secondMillis median CPU time of a call of the second
    */
-  record Result(double[] ratios, double firstMillis, double secondMillis) {
+  record Result(List<Double> ratios, double firstMillis, double secondMillis) {
 
     double median() {
-      return ratios[ratios.length / 2];
+      return ratios.get(ratios.size() / 2);
     }
 
     @Override
@@ -34,9 +35,9 @@ final class Pairs {
           firstMillis,
           secondMillis,
           median(),
-          ratios[ratios.length / 4],
-          ratios[ratios.length * 3 / 4],
-          ratios.length);
+          ratios.get(ratios.size() / 4),
+          ratios.get(ratios.size() * 3 / 4),
+          ratios.size());
     }
   }
 
@@ -58,7 +59,7 @@ final class Pairs {
     Arrays.sort(ratios);
     Arrays.sort(a);
     Arrays.sort(b);
-    return new Result(ratios, a[rounds / 2], b[rounds / 2]);
+    return new Result(Arrays.stream(ratios).boxed().toList(), a[rounds / 2], b[rounds / 2]);
   }
 
   private static double millis(Runnable body, int calls) {
