@@ -50,10 +50,10 @@ public final class MergeMemory {
     if (batch > 0) {
       var builder =
           Trainer.on(World.solo())
-              .model(new WideNet(8, 32))
+              .model(new WideNet(8, 128))
               .optimizer(new Sgd(0.01))
               .threads(1)
-              .loop(new LoopSettings(10, null, LoopSettings.AT_END, 64, 20));
+              .loop(new LoopSettings(10, null, LoopSettings.AT_END, 64, 128 / (batch * k)));
       if (k > 1) {
         builder.strategy(new Strategy[] {new GradientMerge(k)});
       }

@@ -17,13 +17,15 @@ import java.util.Locale;
  */
 public final class Soak {
 
+  private static final int WINDOW = 200;
+
   private Soak() {}
 
   /** Prints both, every 1,000 updates, and exits with 1 where they grow. */
   public static void main(String[] args) {
     int updates = args.length > 0 ? Integer.parseInt(args[0]) : 10_000;
-    long live = 0;
-    long resident = 0;
+    var start = new Sample();
+    var end = new Sample();
     try (var trainer =
         Trainer.on(World.solo())
             .model(new LeNet5(10))
@@ -31,30 +33,46 @@ public final class Soak {
             .threads(1)
             .build()) {
       var source = new Digits().train().batches(64).shuffled(1);
-      for (int update = 0, epoch = 0; update < updates; epoch++) {
+      int update = 0;
+      for (int epoch = 0; update < updates; epoch++) {
         var shard = source.epoch(epoch, 0, 1);
-        for (long i = 0; i < shard.batches() && update < updates; i++, update++) {
+        for (long i = 0; i < shard.batches() && update < updates; i++) {
           try (var _ = TensorScope.open()) {
             trainer.step(shard.load(i));
           }
-          if ((update + 1) % 1000 == 0) {
-            print(update + 1);
+          update++;
+          if (update % 1000 == 0) {
+            print(update);
           }
-          if (update + 1 == 1000) {
-            live = LeakProbe.liveBytes();
-            resident = ProcessMemory.residentBytes();
-          }
+          // Every update is sampled, so that the sampling itself changes nothing on the way.
+          (update <= 1000 ? start : end).take(update % WINDOW == 1);
         }
       }
-      double liveGrowth = (LeakProbe.liveBytes() - live) / 1e6;
-      double residentGrowth = 100.0 * (ProcessMemory.residentBytes() - resident) / resident;
-      System.out.printf(
-          Locale.ROOT,
-          "from update 1,000 to %,d: native live bytes %+.3f MB, resident size %+.2f %%%n",
-          updates,
-          liveGrowth,
-          residentGrowth);
-      System.exit(Math.abs(liveGrowth) <= 1 && residentGrowth <= 1 ? 0 : 1);
+    }
+    double liveGrowth = (end.live - start.live) / 1e6;
+    double residentGrowth = 100.0 * (end.resident - start.resident) / start.resident;
+    System.out.printf(
+        Locale.ROOT,
+        "from update 1,000 to %,d: native live bytes %+.3f MB, resident size %+.2f %%%n",
+        updates,
+        liveGrowth,
+        residentGrowth);
+    System.exit(Math.abs(liveGrowth) <= 1 && residentGrowth <= 1 ? 0 : 1);
+  }
+
+  /**
+   * The last resident size, and the smallest of several readings of live bytes: the JVM's compilers
+   * borrow a few megabytes now and then.
+   */
+  private static final class Sample {
+
+    private long live = Long.MAX_VALUE;
+    private long resident;
+
+    /** Takes a reading; the first of a stretch forgets the earlier ones. */
+    void take(boolean isFirst) {
+      live = Math.min(isFirst ? Long.MAX_VALUE : live, LeakProbe.liveBytes());
+      resident = ProcessMemory.residentBytes();
     }
   }
 
