@@ -124,10 +124,16 @@ final class Console implements EventSink {
 
   private void frame(String text) {
     int width = Math.max(10, columns.orElseThrow() - 1);
-    var shown = text.length() <= width ? text : text.substring(0, width);
+    var fitting = text.length() <= width ? text : shortened(text);
+    var shown = fitting.substring(0, Math.min(width, fitting.length()));
     out.print("\r" + shown + " ".repeat(width - shown.length()));
     out.flush();
     frameIsOpen = true;
+  }
+
+  /** Leaves the learning rate and wide gaps out, so that the time left fits into 80 columns. */
+  private static String shortened(String progress) {
+    return progress.replaceFirst("  lr \\S+", "").replace(" samples/s", "/s").replace("  ", " ");
   }
 
   private void line(String text) {
