@@ -35,7 +35,7 @@ public final class CheckpointException extends RuntimeException implements ExitC
   }
 
   /** Names the causes whose own message is only a path. */
-  private static String reason(IOException cause) {
+  static String reason(IOException cause) {
     return switch (cause) {
       case NoSuchFileException missing -> "no such file or folder: " + missing.getFile();
       case AccessDeniedException denied -> "permission denied: " + denied.getFile();
