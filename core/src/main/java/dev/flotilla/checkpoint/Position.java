@@ -23,7 +23,8 @@ public record Position(long updates, long microSteps) implements Comparable<Posi
     }
   }
 
-  String folderName() {
+  /** Returns the name of the checkpoint's folder. */
+  public String folderName() {
     return "update-%010d.step-%010d".formatted(updates, microSteps);
   }
 

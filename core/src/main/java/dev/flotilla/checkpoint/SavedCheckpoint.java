@@ -40,6 +40,12 @@ public final class SavedCheckpoint {
     return Files.exists(folder.resolve(Manifest.FILE));
   }
 
+  /** Returns the position that a checkpoint's name states. */
+  public static Position positionOf(Path folder) {
+    return Position.ofFolder(String.valueOf(folder.getFileName()))
+        .orElseThrow(() -> new CheckpointException(folder + " is not called like a checkpoint"));
+  }
+
   /** Returns its folder. */
   public Path folder() {
     return folder;

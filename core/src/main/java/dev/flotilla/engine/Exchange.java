@@ -3,11 +3,13 @@ package dev.flotilla.engine;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
 import java.util.List;
 
 /** Shares the gradients of a window among ranks. */
 @FunctionalInterface
-public interface Exchange {
+public interface Exchange extends Stateful {
 
   /**
    * Replaces the local gradient sums by shared ones.
@@ -15,4 +17,8 @@ public interface Exchange {
    * @return the totals that the gradients are now the sum of; their count is the divisor
    */
   Totals exchange(Gradients gradients, List<Bucket> buckets);
+
+  /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
+  @Override
+  default void remember(RunState state) {}
 }

@@ -5,15 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
-import dev.flotilla.engine.Claim;
 import dev.flotilla.engine.Claim.ForwardStage;
 import dev.flotilla.engine.Claim.GradientStage;
+import dev.flotilla.engine.Claim;
 import dev.flotilla.engine.ForwardBackward;
 import dev.flotilla.engine.MicroStep;
 import dev.flotilla.engine.Update;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.optim.Sgd;
+import dev.flotilla.state.RunState;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.world.World;
@@ -60,6 +61,9 @@ class PhaseOrderTests {
 
     private Update recordingUpdate() {
       return new Update() {
+        @Override
+        public void remember(RunState state) {}
+
         @Override
         public void apply(double lr) {
           calls.add("update " + lr);
