@@ -160,6 +160,8 @@ final class CheckpointStore {
     var doomed = folder.resolve(REMOVING + checkpoint.getFileName());
     deleteAll(doomed);
     disk.rename(checkpoint, doomed);
+    // Or else its files might be gone after a loss of power, and its name back.
+    disk.syncFolder(folder);
     deleteAll(doomed);
   }
 

@@ -2,7 +2,6 @@ package dev.flotilla.checkpoint;
 
 import dev.flotilla.state.Stateful;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -164,7 +163,7 @@ public final class Checkpointer implements AutoCloseable {
   }
 
   private void requireRoom(long bytes) throws IOException {
-    long room = Files.getFileStore(store.folder()).getUsableSpace();
+    long room = disk.room(store.folder());
     if (room < bytes) {
       throw new IOException(
           "the state of rank %d needs %,d bytes, but only %,d are free".formatted(rank, bytes, room));

@@ -26,6 +26,9 @@ interface Disk {
   /** Makes the names in a folder survive a loss of power. */
   void syncFolder(Path folder) throws IOException;
 
+  /** Returns how many more bytes a folder can take. */
+  long room(Path folder) throws IOException;
+
   /** A file that is being written. */
   interface NewFile extends AutoCloseable {
 

@@ -47,6 +47,11 @@ final class RealDisk implements Disk {
     }
   }
 
+  @Override
+  public long room(Path folder) throws IOException {
+    return Files.getFileStore(folder).getUsableSpace();
+  }
+
   private record Channel(FileChannel channel) implements NewFile {
 
     @Override
