@@ -104,7 +104,8 @@ final class CheckpointStore {
   }
 
   /** Writes the manifest and gives the checkpoint its name. */
-  void commit(Position position, String writer, int ranks, Map<String, String> facts, List<FileNote> files)
+  void commit(
+      Position position, String writer, int ranks, Map<String, String> facts, List<FileNote> files)
       throws IOException {
     var staging = staging(position, writer);
     Manifest.of(position, ranks, facts, files).write(disk, staging);

@@ -73,7 +73,9 @@ public final class Checkpointer implements AutoCloseable {
     return store.isHeldBy(writer);
   }
 
-  /** Says that a checkpoint turned out to be damaged, so that it is not counted among those kept. */
+  /**
+   * Says that a checkpoint turned out to be damaged, so that it is not counted among those kept.
+   */
   public void distrust(Path checkpoint) {
     bad.add(checkpoint);
   }
@@ -132,7 +134,10 @@ public final class Checkpointer implements AutoCloseable {
   }
 
   private void write(
-      Position position, Map<String, String> facts, SavingState state, CompletableFuture<Void> done) {
+      Position position,
+      Map<String, String> facts,
+      SavingState state,
+      CompletableFuture<Void> done) {
     try {
       writeParts(position, facts, state);
       done.complete(null);
@@ -166,7 +171,8 @@ public final class Checkpointer implements AutoCloseable {
     long room = disk.room(store.folder());
     if (room < bytes) {
       throw new IOException(
-          "the state of rank %d needs %,d bytes, but only %,d are free".formatted(rank, bytes, room));
+          "the state of rank %d needs %,d bytes, but only %,d are free"
+              .formatted(rank, bytes, room));
     }
   }
 

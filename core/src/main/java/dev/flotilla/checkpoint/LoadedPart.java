@@ -80,7 +80,8 @@ final class LoadedPart implements State, AutoCloseable {
     if (!left.isEmpty()) {
       throw new CheckpointException(
           "%s holds what this run has no use for: %s; it was saved with another model or technique"
-              .formatted(path, left.size() <= 8 ? left : left.size() + " names, first " + left.first()));
+              .formatted(
+                  path, left.size() <= 8 ? left : left.size() + " names, first " + left.first()));
     }
   }
 

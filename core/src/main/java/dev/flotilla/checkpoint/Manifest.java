@@ -44,7 +44,8 @@ record Manifest(
   private static final JsonMapper JSON =
       JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
 
-  static Manifest of(Position position, int ranks, Map<String, String> facts, List<FileNote> files) {
+  static Manifest of(
+      Position position, int ranks, Map<String, String> facts, List<FileNote> files) {
     return new Manifest(
         FORMAT, VERSION, position.updates(), position.microSteps(), ranks, facts, files);
   }

@@ -104,10 +104,7 @@ public final class SavedCheckpoint {
         throw new CheckpointException(
             "%s is damaged: it has %d bytes, but should have %d, so that byte %d is the first amiss"
                 .formatted(
-                    file,
-                    channel.size(),
-                    note.bytes(),
-                    Math.min(channel.size(), note.bytes())));
+                    file, channel.size(), note.bytes(), Math.min(channel.size(), note.bytes())));
       }
       verifyBlocks(file, channel, note);
     } catch (IOException e) {

@@ -161,14 +161,15 @@ public final class ConfiguredRun {
    */
   public Map<String, Object> run(Path out, Resume resume, EventSink people) {
     if (resume instanceof Resume.Auto && isFinished(out)) {
-      people.on(new TrainingEvent.Noted("the run in %s has ended; nothing is left to do".formatted(out)));
+      people.on(
+          new TrainingEvent.Noted("the run in %s has ended; nothing is left to do".formatted(out)));
       return SavedRun.summary(out);
     }
     if (!world.isLeader()) {
       return train(out, resume, people, null);
     }
     try (var folder = open(out, resume)) {
-      return train(out, resume, people.and(folder), folder);
+      return train(out, resume, people, folder);
     }
   }
 
@@ -186,8 +187,9 @@ public final class ConfiguredRun {
   }
 
   private Map<String, Object> train(
-      Path out, Resume resume, EventSink events, @Nullable RunFolder folder) {
+      Path out, Resume resume, EventSink people, @Nullable RunFolder folder) {
     long start = System.nanoTime();
+    var events = folder == null ? people : people.and(folder);
     events.on(new TrainingEvent.Configured(config.resolved()));
     var source = source();
     var builder = trainer(events).loop(loop());
@@ -196,7 +198,7 @@ public final class ConfiguredRun {
       builder.remember(folder);
     }
     try (var trainer = builder.build()) {
-      resume(trainer, out, resume, events, folder);
+      resume(trainer, out, resume, people, folder);
       var result = trainer.fit(source, epochs());
       trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -215,7 +217,7 @@ public final class ConfiguredRun {
   }
 
   private void resume(
-      Trainer trainer, Path out, Resume resume, EventSink events, @Nullable RunFolder folder) {
+      Trainer trainer, Path out, Resume resume, EventSink people, @Nullable RunFolder folder) {
     Optional<Path> checkpoint =
         switch (resume) {
           case Resume.No _ -> Optional.empty();
@@ -232,8 +234,9 @@ public final class ConfiguredRun {
       folder.startAnew();
     }
     if (resume instanceof Resume.Auto) {
-      events.on(
-          new TrainingEvent.Noted("no checkpoint in %s: starting anew".formatted(checkpoints(out))));
+      people.on(
+          new TrainingEvent.Noted(
+              "no checkpoint in %s: starting anew".formatted(checkpoints(out))));
     }
   }
 

@@ -44,7 +44,7 @@ public final class ReplicaCheck {
     }
     throw new NumbersException(
         ("after update %d the ranks hold different parameters: %s; memory or a link is"
-            + " faulty, or a program has changed them on one rank")
+                + " faulty, or a program has changed them on one rank")
             .formatted(updates, firstDifference()));
   }
 
@@ -59,7 +59,9 @@ public final class ReplicaCheck {
   }
 
   private static String joined(List<Integer> ranks) {
-    return ranks.stream().map(String::valueOf).collect(java.util.stream.Collectors.joining(" and "));
+    return ranks.stream()
+        .map(String::valueOf)
+        .collect(java.util.stream.Collectors.joining(" and "));
   }
 
   private long checksum(long offset, long length) {

@@ -64,9 +64,7 @@ public final class RunningStatistics implements Stateful {
     }
   }
 
-  /**
-   * Buffers are published as the average over ranks; each rank's own values come on top.
-   */
+  /** Buffers are published as the average over ranks; each rank's own values come on top. */
   @Override
   public void remember(RunState state) {
     samples = state.summed().number("statistics/samples", samples);

@@ -11,7 +11,8 @@ import java.util.Optional;
  * @param totals loss and count of the window over all ranks at a boundary; this rank's so far
  *     before
  * @param lr learning rate of the update, or 0 without one
- * @param notFinite what was infinite or undefined, so that nothing was updated; empty if all is well
+ * @param notFinite what was infinite or undefined, so that nothing was updated; empty if all is
+ *     well
  */
 public record StepOutcome(
     MicroStep step, boolean updated, Totals totals, double lr, Optional<String> notFinite) {

@@ -76,10 +76,7 @@ final class FitLoop {
     trainer.plannedUpdates(lastUpdate);
     settings.sink.on(
         new TrainingEvent.Started(
-            ranks,
-            trainer.model().parameterCount(),
-            lastUpdate - progress.firstUpdate,
-            epochs));
+            ranks, trainer.model().parameterCount(), lastUpdate - progress.firstUpdate, epochs));
     training.start(progress.seconds);
     while (progress.epoch < epochs) {
       runEpoch();

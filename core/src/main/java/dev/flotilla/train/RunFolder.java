@@ -100,7 +100,9 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   }
 
   private static void copyEvents(Path saved, Path folder) throws IOException {
-    for (var around = saved; around != null && around.getNameCount() > 0; around = around.getParent()) {
+    for (var around = saved;
+        around != null && around.getNameCount() > 0;
+        around = around.getParent()) {
       if (Files.exists(around.resolve(EVENTS))) {
         Files.createFile(folder.resolve(EVENTS), owner("rw-------"));
         Files.write(folder.resolve(EVENTS), Files.readAllBytes(around.resolve(EVENTS)));

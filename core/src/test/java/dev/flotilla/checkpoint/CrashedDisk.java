@@ -122,7 +122,8 @@ final class CrashedDisk {
     return switch (node) {
       case FileNode file -> Arrays.equals(file.synced, file.written.toByteArray());
       case FolderNode folder ->
-          folder.unsynced.isEmpty() && folder.now.values().stream().allMatch(CrashedDisk::isSettled);
+          folder.unsynced.isEmpty()
+              && folder.now.values().stream().allMatch(CrashedDisk::isSettled);
     };
   }
 

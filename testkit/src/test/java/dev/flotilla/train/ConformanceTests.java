@@ -115,8 +115,7 @@ class ConformanceTests {
   void twoRanksThatWereStoppedGoOnAsIfTheyNeverWere(Row row, @TempDir Path folder) {
     var whole = Ranks.of(2).callWorlds(world -> train(world, row.techniques())).getFirst();
     Ranks.of(2).callWorlds(world -> stopInsideAWindow(world, row.techniques(), folder));
-    var resumed =
-        Ranks.of(2).callWorlds(world -> goOn(world, row.techniques(), folder)).getFirst();
+    var resumed = Ranks.of(2).callWorlds(world -> goOn(world, row.techniques(), folder)).getFirst();
     assertThat(resumed.isSameAs(whole.weights())).isTrue();
   }
 

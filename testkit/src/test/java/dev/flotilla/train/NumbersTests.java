@@ -174,7 +174,8 @@ class NumbersTests {
 
   @Test
   void rollbackWithoutACheckpointStops(@TempDir Path folder) {
-    var builder = trainer(World.solo(), NonFinite.ROLLBACK).checkpoints(CheckpointSettings.in(folder));
+    var builder =
+        trainer(World.solo(), NonFinite.ROLLBACK).checkpoints(CheckpointSettings.in(folder));
     try (var trainer = builder.build()) {
       assertThatThrownBy(() -> trainer.fit(source(Set.of(BATCH), Float.NaN), 1))
           .isInstanceOf(NumbersException.class)
@@ -191,7 +192,8 @@ class NumbersTests {
                 if (world.rank() == 2) {
                   var weight = trainer.model().parameter("fc2.weight");
                   var memory = NativeView.of(weight);
-                  memory.set(ValueLayout.JAVA_BYTE, 5, (byte) (memory.get(ValueLayout.JAVA_BYTE, 5) ^ 4));
+                  memory.set(
+                      ValueLayout.JAVA_BYTE, 5, (byte) (memory.get(ValueLayout.JAVA_BYTE, 5) ^ 4));
                 }
                 assertThatThrownBy(() -> trainer.fit(source(Set.of(), 0), 1))
                     .isInstanceOf(NumbersException.class)

@@ -95,7 +95,8 @@ class ResumptionTests {
     Files.write(checkpoint(16).resolve("manifest.json"), new byte[100]);
     assertThat(goOn(World.solo()).isSameAs(whole)).isTrue();
     assertThat(notes)
-        .anySatisfy(it -> assertThat(it).contains("model.safetensors is damaged").contains("before"))
+        .anySatisfy(
+            it -> assertThat(it).contains("model.safetensors is damaged").contains("before"))
         .anySatisfy(it -> assertThat(it).contains("manifest.json is damaged"));
   }
 
@@ -124,7 +125,10 @@ class ResumptionTests {
   void anotherModelIsRefused() {
     fit(World.solo());
     try (var trainer =
-        Trainer.on(World.solo()).model(new Mlp(8, List.of(12), 4)).optimizer(new Adam(0.01)).build()) {
+        Trainer.on(World.solo())
+            .model(new Mlp(8, List.of(12), 4))
+            .optimizer(new Adam(0.01))
+            .build()) {
       assertThatThrownBy(() -> trainer.resume(folder))
           .isInstanceOf(CheckpointException.class)
           .hasMessageContaining("was saved from a model with other parameters");
@@ -147,8 +151,7 @@ class ResumptionTests {
                 return trainer.updates();
               }
             });
-    var resumed =
-        Ranks.of(after).callWorlds(world -> goOn(world, new GradientMerge(3))).getFirst();
+    var resumed = Ranks.of(after).callWorlds(world -> goOn(world, new GradientMerge(3))).getFirst();
     assertThat(resumed.relativeDistance(whole)).isLessThan(1e-4);
     assertThat(notes)
         .anySatisfy(
