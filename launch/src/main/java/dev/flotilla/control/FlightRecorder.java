@@ -3,8 +3,8 @@ package dev.flotilla.control;
 /**
  * A ring of the last 1,000 collectives of a rank, written without allocating.
  *
- * <p>One thread writes. Another, also one of another process, may read at any time: an entry that
- * is just being written is left out.
+ * <p>A reader, also one in another process, may come at any time: an entry that is just being
+ * written is left out.
  */
 public final class FlightRecorder {
 
@@ -41,7 +41,7 @@ public final class FlightRecorder {
    * @param tensorType type of its elements
    * @return what {@link #finished} wants to know
    */
-  public int starting(String operation, long bytes, String tensorType) {
+  public synchronized int starting(String operation, long bytes, String tensorType) {
     long sequence = started + 1;
     int slot = (int) (started % Trace.ENTRIES);
     trace.set(slot, SEQUENCE, 0);
@@ -59,7 +59,7 @@ public final class FlightRecorder {
   }
 
   /** Notes that a collective is done on this rank; one that failed is never noted so. */
-  public void finished(int ticket) {
+  public synchronized void finished(int ticket) {
     // Zero stands for "not yet", and nanoTime may be zero.
     trace.set(ticket, END, System.nanoTime() | 1);
     finished++;

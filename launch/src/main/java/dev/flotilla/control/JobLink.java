@@ -24,7 +24,7 @@ public interface JobLink extends AutoCloseable {
    * has no launcher gets {@link #none}: its ranks could not agree on where to stop.
    */
   static JobLink ofThisProcess() {
-    return none();
+    return ThisProcess.LINK;
   }
 
   /**
@@ -57,6 +57,7 @@ public interface JobLink extends AutoCloseable {
     return Optional.empty();
   }
 
+  /** Ends this training's part; the process stays linked, and another training may follow. */
   @Override
   void close();
 }

@@ -9,6 +9,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 
 /**
  * The memory in which a rank notes where it is: a header, a table of names, and a ring of its last
@@ -27,9 +28,8 @@ final class Trace {
   static final int UPDATES = 1;
   static final int STARTED = 2;
   static final int FINISHED = 3;
-  static final int ACTIVITY = 4;
-  static final int NAME_COUNT = 5;
-  static final int BEGUN_AT = 6;
+  static final int NAME_COUNT = 4;
+  static final int BEGUN_AT = 5;
   private static final int HEADER_LONGS = 8;
 
   static final int ENTRY_LONGS = 8;
@@ -82,9 +82,10 @@ final class Trace {
 
   /** Returns a name of the table; "?" for a number that makes no sense. */
   String name(long number) {
-    if (number < 0 || number >= Math.min(NAMES, get(NAME_COUNT))) {
-      return "?";
-    }
+    return number < 1 || number > Math.min(NAMES - 1, get(NAME_COUNT)) ? "?" : text(number);
+  }
+
+  private String text(long number) {
     var bytes = new byte[NAME_BYTES];
     MemorySegment.copy(
         memory, ValueLayout.JAVA_BYTE, NAMES_AT + number * NAME_BYTES, bytes, 0, NAME_BYTES);
@@ -97,16 +98,24 @@ final class Trace {
 
   /** Adds a name to the table, cut to its room; the caller sees to it that there is any. */
   int addName(String name) {
-    int number = Math.toIntExact(get(NAME_COUNT));
-    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-    MemorySegment.copy(
-        bytes,
-        0,
-        memory,
-        ValueLayout.JAVA_BYTE,
-        NAMES_AT + (long) number * NAME_BYTES,
-        Math.min(bytes.length, NAME_BYTES));
-    set(NAME_COUNT, number + 1L);
+    int number = Math.toIntExact(get(NAME_COUNT)) + 1;
+    write(number, name);
+    set(NAME_COUNT, number);
     return number;
+  }
+
+  private void write(int number, String text) {
+    var bytes = Arrays.copyOf(text.getBytes(StandardCharsets.UTF_8), NAME_BYTES);
+    MemorySegment.copy(
+        bytes, 0, memory, ValueLayout.JAVA_BYTE, NAMES_AT + (long) number * NAME_BYTES, NAME_BYTES);
+  }
+
+  /** Notes what the rank does outside micro-steps, in the table's first place. */
+  void activity(String text) {
+    write(0, text);
+  }
+
+  String activity() {
+    return text(0);
   }
 }
