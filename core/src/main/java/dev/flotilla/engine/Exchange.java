@@ -4,12 +4,11 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.state.RunState;
-import dev.flotilla.state.Stateful;
 import java.util.List;
 
 /** Shares the gradients of a window among ranks. */
 @FunctionalInterface
-public interface Exchange extends Stateful {
+public interface Exchange {
 
   /**
    * Replaces the local gradient sums by shared ones.
@@ -19,6 +18,5 @@ public interface Exchange extends Stateful {
   Totals exchange(Gradients gradients, List<Bucket> buckets);
 
   /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
-  @Override
   default void remember(RunState state) {}
 }

@@ -34,7 +34,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private final List<GradientFilter> refinements;
   private final Update update;
   private final Sync sync;
-  private final List<Stateful> remembering;
+  private final List<Stateful> remembering = new ArrayList<>();
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
 
@@ -93,11 +93,11 @@ public final class StepRunner implements Stateful, AutoCloseable {
             .map(c -> c.worker().apply(context))
             .orElseGet(context.update());
     sync = plan.owner(Claim.Follow.class).map(c -> c.worker().apply(context)).orElse(Sync.NONE);
-    remembering = new ArrayList<>(conditions);
-    remembering.add(exchange);
-    remembering.addAll(refinements);
+    conditions.forEach(filter -> remembering.add(filter::remember));
+    remembering.add(exchange::remember);
+    refinements.forEach(filter -> remembering.add(filter::remember));
     remembering.add(update);
-    remembering.add(sync);
+    remembering.add(sync::remember);
   }
 
   /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */

@@ -1,11 +1,10 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.state.RunState;
-import dev.flotilla.state.Stateful;
 
 /** What ranks do together after an update, such as averaging parameters now and then. */
 @FunctionalInterface
-public interface Sync extends Stateful {
+public interface Sync {
 
   /** Nothing. */
   Sync NONE = _ -> {};
@@ -14,6 +13,5 @@ public interface Sync extends Stateful {
   void afterWindow(MicroStep boundary);
 
   /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
-  @Override
   default void remember(RunState state) {}
 }

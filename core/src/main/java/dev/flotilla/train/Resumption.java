@@ -97,7 +97,7 @@ final class Resumption {
       Restorer.verify(SavedCheckpoint.open(candidate), collective.rank(), collective.size());
       return Optional.empty();
     } catch (CheckpointException e) {
-      return Optional.of(e.getMessage());
+      return Optional.of(String.valueOf(e.getMessage()));
     }
   }
 

@@ -228,7 +228,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   public void on(TrainingEvent event) {
     // A run that went on has the same events as one that was never stopped.
     if (event instanceof TrainingEvent.Resumed
-        || goesOn && event instanceof TrainingEvent.Started) {
+        || (goesOn && event instanceof TrainingEvent.Started)) {
       return;
     }
     var line = json.line(event) + "\n";

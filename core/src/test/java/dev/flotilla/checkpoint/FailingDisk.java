@@ -23,7 +23,7 @@ final class FailingDisk implements Disk {
 
   private synchronized void step(String operation) throws IOException {
     done++;
-    if (done == failsAt || lasts && done > failsAt) {
+    if (done == failsAt || (lasts && done > failsAt)) {
       throw new IOException("Input/output error in " + operation);
     }
   }
