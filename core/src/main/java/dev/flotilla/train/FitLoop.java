@@ -86,7 +86,7 @@ final class FitLoop {
     }
     training.stop();
     if (progress.savedAt != trainer.microSteps()) {
-      save();
+      saveAsPlanned();
     }
     trainer.awaitSave();
     progress.isUnderWay = false;
@@ -132,7 +132,7 @@ final class FitLoop {
     }
     progress.nextEpoch(trainer.updates(), training.seconds());
     if (savesEvery() == CheckpointSettings.EACH_EPOCH) {
-      save();
+      saveAsPlanned();
     }
   }
 
@@ -158,7 +158,7 @@ final class FitLoop {
       evaluate(epoch);
     }
     if (savesEvery() > 0 && updates % savesEvery() == 0) {
-      save();
+      saveAsPlanned();
     }
   }
 
@@ -192,6 +192,14 @@ final class FitLoop {
     }
     trainer.awaitSave();
     throw new StoppedException(trainer.updates(), settings.checkpoints);
+  }
+
+  /** A save that every attempt at this run makes, so that it is among the run's events. */
+  private void saveAsPlanned() {
+    if (settings.checkpoints != null) {
+      settings.sink.on(new TrainingEvent.Saved(trainer.updates(), trainer.microSteps()));
+      save();
+    }
   }
 
   private void save() {
