@@ -81,6 +81,11 @@ final class RankLink implements JobLink {
     return stops;
   }
 
+  /** Tells whether the launcher listens. */
+  boolean isConnected() {
+    return channel.isConnected();
+  }
+
   @Override
   public boolean stopsAfter(long microStep) {
     return gate.stopsAfter(microStep);

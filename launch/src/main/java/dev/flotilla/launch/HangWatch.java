@@ -50,6 +50,7 @@ final class HangWatch {
     if (hangTimeout.isZero()) {
       return Optional.empty();
     }
+    watchThoseThatAreNotThereYet();
     forgiveThoseThatAreBack();
     for (Peer peer : room.silence().silentFor(SUSPICIOUS)) {
       if (isWatched(peer) && suspects.add(peer)) {
@@ -62,6 +63,16 @@ final class HangWatch {
         .filter(this::isWatched)
         .findFirst()
         .map(this::hang);
+  }
+
+  /** A JVM may take long to start, so one that has not been heard of is silent only if stopped. */
+  private void watchThoseThatAreNotThereYet() {
+    for (RankProcess rank : group.living()) {
+      Peer peer = new Peer.Rank(rank.rank());
+      if (!room.hasJoined(peer) && !rank.isStopped()) {
+        room.silence().heard(peer);
+      }
+    }
   }
 
   private boolean isWatched(Peer peer) {
