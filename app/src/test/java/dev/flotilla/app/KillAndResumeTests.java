@@ -116,7 +116,8 @@ class KillAndResumeTests {
       var resumed = again.await().expect(ExitCodes.OK);
       assertThat(update(resumed.out(), "resumed after update (\\d+)"))
           .as("no step is lost")
-          .isEqualTo(update(stopped.err() + stopped.out(), "stopped on request after update (\\d+)"));
+          .isEqualTo(
+              update(stopped.err() + stopped.out(), "stopped on request after update (\\d+)"));
     }
     assertSame(whole.files(), new RunFiles(flotilla.work().resolve("run")), "seed " + seed);
   }

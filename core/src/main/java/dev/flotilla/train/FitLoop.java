@@ -72,7 +72,16 @@ final class FitLoop {
     progress.globalBatch = globalBatch;
   }
 
+  /** Trains; whoever asks for a stop before or after ends the process as always. */
   FitResult run() {
+    try {
+      return train();
+    } finally {
+      link.close();
+    }
+  }
+
+  private FitResult train() {
     trainer.plannedUpdates(lastUpdate);
     settings.sink.on(
         new TrainingEvent.Started(
