@@ -242,8 +242,10 @@ final class ControlRoom implements AutoCloseable {
   }
 
   RankPlace place(int rank) {
-    TraceReader trace = traces.get(rank);
-    return trace == null ? RankPlace.unknown(rank) : trace.place();
+    return places().stream()
+        .filter(place -> place.rank() == rank)
+        .findFirst()
+        .orElse(RankPlace.unknown(rank));
   }
 
   SortedMap<Integer, TraceReader> traces() {

@@ -135,16 +135,20 @@ final class FailureReporter {
       }
       case Peer.Host(int node) ->
           new FailureNotice(
-              node * settings.processes(),
+              firstRank(node, settings),
               settings.hosts().isEmpty() ? "host " + node : settings.hosts().get(node),
               0,
               ExitCodes.HANG,
               "the launcher of host %d is silent".formatted(node),
               "host %d: %s".formatted(node, hang.cause()),
-              "unknown",
-              "",
+              room.place(firstRank(node, settings)).progress(),
+              "on that host",
               List.of());
     };
+  }
+
+  private static int firstRank(int node, LaunchSettings settings) {
+    return node * settings.processes();
   }
 
   Failure hung(Hang hang, FailureNotice notice, Instant stop) {

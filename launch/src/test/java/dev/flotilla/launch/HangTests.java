@@ -12,6 +12,8 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,6 +24,7 @@ class HangTests {
 
   @TempDir Path folder;
 
+  @Execution(ExecutionMode.CONCURRENT)
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
   void namesAStoppedRankWithThreadDumpsOfTheOthers(int stopped) throws IOException {
@@ -67,6 +70,7 @@ class HangTests {
     return Files.getLastModifiedTime(file).toInstant();
   }
 
+  @Execution(ExecutionMode.CONCURRENT)
   @Test
   void takesAPauseOfThreeSecondsForNoHang() throws Exception {
     try (var launcher = LauncherProcess.start(folder, 2, "*:train:120/100", "*:print:over")) {
@@ -84,6 +88,7 @@ class HangTests {
     }
   }
 
+  @Execution(ExecutionMode.CONCURRENT)
   @Test
   void takesALauncherThatWasStoppedItselfForNoHang() throws Exception {
     try (var launcher = LauncherProcess.start(folder, 2, "*:train:60/100")) {
@@ -99,6 +104,7 @@ class HangTests {
     }
   }
 
+  @Execution(ExecutionMode.CONCURRENT)
   @Test
   void blamesALivingRankThatTheOthersWaitedForInVain() {
     var launch = new Launch(folder);

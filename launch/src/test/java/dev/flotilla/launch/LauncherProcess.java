@@ -17,14 +17,21 @@ record LauncherProcess(Process process, Path folder, List<ProcessHandle> ranks)
 
   /** Starts a launcher that leads a process group, as one started from a terminal does. */
   static LauncherProcess start(Path folder, int processes, String... steps) throws IOException {
+    return start(List.of(), folder, processes, steps);
+  }
+
+  /** Starts a launcher with properties that {@link LauncherProgram} knows. */
+  static LauncherProcess start(List<String> properties, Path folder, int processes, String... steps)
+      throws IOException {
     var command = new ArrayList<String>();
     command.add("setsid");
     command.add(RankCommand.currentJava().toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx24m"));
+    properties.forEach(property -> command.add("-D" + property));
     command.addAll(List.of("-cp", Launch.classPath(), LauncherProgram.class.getName()));
     command.addAll(List.of(folder.toString(), Integer.toString(processes)));
     for (int rank = 0; rank < processes; rank++) {
-      command.add("%d:pid:%s".formatted(rank, folder.resolve("pid." + rank)));
+      command.add("@%d:pid:%s".formatted(rank, folder.resolve("pid." + rank)));
     }
     command.addAll(List.of(steps));
     Process launcher =

@@ -11,6 +11,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,6 +24,7 @@ class StopTests {
 
   @TempDir Path folder;
 
+  @Execution(ExecutionMode.CONCURRENT)
   @ParameterizedTest
   @CsvSource({"TERM, launcher", "USR1, launcher", "TERM, rank", "TERM, group"})
   void allRanksStopAfterTheSameMicroStep(String signal, String whom) throws Exception {
@@ -57,6 +60,7 @@ class StopTests {
     return matcher.find() ? matcher.group(1) : "never";
   }
 
+  @Execution(ExecutionMode.CONCURRENT)
   @Test
   void ranksThatEndBeforeTheAgreedMicroStepHaveSucceeded() throws Exception {
     try (var launcher =
@@ -72,6 +76,7 @@ class StopTests {
     }
   }
 
+  @Execution(ExecutionMode.CONCURRENT)
   @Test
   void aSecondSignalLeavesAtOnce() throws Exception {
     try (var launcher =

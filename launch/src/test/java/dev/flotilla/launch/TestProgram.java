@@ -14,7 +14,7 @@ import java.util.Random;
 
 /**
  * A rank whose behaviour is its arguments: steps such as {@code 1:exit:3}, for rank 1 or, with
- * {@code *}, for all.
+ * {@code *}, for all; {@code @1} stands for the second rank of a host.
  */
 public final class TestProgram {
 
@@ -39,7 +39,8 @@ public final class TestProgram {
     String rank = System.getenv("RANK");
     for (String step : steps) {
       String[] parts = step.split(":", 3);
-      if (parts[0].equals("*") || parts[0].equals(rank)) {
+      boolean isLocal = parts[0].equals("@" + System.getenv("LOCAL_RANK"));
+      if (parts[0].equals("*") || parts[0].equals(rank) || isLocal) {
         run(parts[1], parts.length > 2 ? parts[2] : "");
       }
     }
@@ -59,6 +60,7 @@ public final class TestProgram {
       case "peer" -> throw new PeerGone(value);
       case "halt" -> Runtime.getRuntime().halt(Integer.parseInt(value));
       case "exhaust" -> exhaust();
+      case "once" -> failOnce(Path.of(value));
       case "link" -> Linked.await();
       case "doing" -> LINK.doing(value);
       case "begin" -> begin(value.split("/"));
@@ -77,6 +79,13 @@ public final class TestProgram {
       case "spew" -> spew(Integer.parseInt(value));
       case "pid" -> Files.writeString(Path.of(value), "" + ProcessHandle.current().pid());
       default -> throw new IllegalArgumentException(action);
+    }
+  }
+
+  private static void failOnce(Path marker) throws IOException {
+    if (!Files.exists(marker)) {
+      Files.createFile(marker);
+      throw new IllegalStateException("the first time");
     }
   }
 
