@@ -144,8 +144,7 @@ class CheckpointerTests {
       assertThat(before.save(1, "writer")).isEmpty();
 
       var result =
-          new SavedFolder(place, new FullDisk(250L * size, false), RANKS, 1, 100)
-              .save(2, "writer");
+          new SavedFolder(place, new FullDisk(250L * size, false), RANKS, 1, 100).save(2, "writer");
 
       var left = Restorer.candidates(place);
       assertThat(left).as("with room for %d bytes", 250 * size).isNotEmpty();
