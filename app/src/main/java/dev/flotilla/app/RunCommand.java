@@ -1,6 +1,7 @@
 package dev.flotilla.app;
 
 import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.config.Resume;
 import dev.flotilla.launch.AppOption;
 import dev.flotilla.launch.LaunchException;
 import dev.flotilla.launch.LaunchFlags;
@@ -19,7 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.IntSupplier;
 import picocli.CommandLine.Command;
@@ -47,6 +47,7 @@ final class RunCommand implements Callable<Integer> {
       List.of(
           new AppOption("--set", true),
           new AppOption("--out", true),
+          new AppOption("--resume", true),
           new AppOption("--max-steps", true),
           new AppOption("--progress", true),
           new AppOption("--json", false));
@@ -76,7 +77,13 @@ final class RunCommand implements Callable<Integer> {
     }
     var classPath =
         flags.classPath().map(path -> path + File.pathSeparator).orElse("") + ownClassPath();
-    var command = rankCommand(classPath, flags.mainClass().orElseThrow(), flags.rest());
+    var command =
+        new RankCommand(
+            RankCommand.currentJava(),
+            JvmOptions.ofRanks(),
+            classPath,
+            flags.mainClass().orElseThrow(),
+            flags.rest());
     return launch(flags, flags.settings().logDir(), command, output(System.out, ProgressMode.AUTO));
   }
 
@@ -86,17 +93,21 @@ final class RunCommand implements Callable<Integer> {
     var train = TrainCommand.parse(given);
     var run = new ConfiguredRun(train.recipe.read(), PlanCommand.worldOf(ranksOf(flags)));
     var plan = run.plan();
-    var out =
-        Optional.ofNullable(train.out)
-            .orElseGet(() -> RunNames.newFolder(run.config().model().name()));
-    RunFolder.refuseIfUsed(out);
+    var out = train.folder(run.config());
+    if (train.resume() instanceof Resume.No) {
+      RunFolder.refuseIfUsed(out);
+    }
     if (!train.json) {
       System.out.print(PlanText.settings(run.config()));
     }
     plan.warnings().forEach(issue -> System.err.println("flotilla: warning: " + issue));
     List<String> rankArguments = new ArrayList<>(train.recipe.arguments());
     rankArguments.addAll(List.of("--out", out.toAbsolutePath().toString()));
-    var command = rankCommand(ownClassPath(), RankTraining.class.getName(), rankArguments);
+    List<String> onRestart = with(rankArguments, "--resume", "auto");
+    if (train.resume != null) {
+      rankArguments = with(rankArguments, "--resume", train.resume);
+    }
+    var command = rankCommand(RankTraining.class.getName(), rankArguments, onRestart);
     var people = train.json ? System.err : System.out;
     var logDir = flags.logDir().orElse(out.resolve("log"));
     var output = output(people, train.progress);
@@ -156,10 +167,21 @@ final class RunCommand implements Callable<Integer> {
         .exitCode();
   }
 
+  private static List<String> with(List<String> arguments, String option, String value) {
+    List<String> more = new ArrayList<>(arguments);
+    more.addAll(List.of(option, value));
+    return more;
+  }
+
   private static RankCommand rankCommand(
-      String classPath, String mainClass, List<String> arguments) {
+      String mainClass, List<String> arguments, List<String> onRestart) {
     return new RankCommand(
-        RankCommand.currentJava(), JvmOptions.ofRanks(), classPath, mainClass, arguments);
+        RankCommand.currentJava(),
+        JvmOptions.ofRanks(),
+        ownClassPath(),
+        mainClass,
+        arguments,
+        onRestart);
   }
 
   private static String ownClassPath() {
