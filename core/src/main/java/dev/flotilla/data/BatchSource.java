@@ -64,7 +64,8 @@ public final class BatchSource {
    * data set: ask once per epoch.
    */
   public RankShard epoch(long epoch, int rank, int ranks) {
-    return new RankShard(dataset, order(epoch), globalBatch(ranks), rank, ranks);
+    var draw = new RankShard.Draw(seed.orElse(0), epoch);
+    return new RankShard(dataset, draw, order(epoch), globalBatch(ranks), rank, ranks);
   }
 
   private EpochOrder order(long epoch) {

@@ -13,14 +13,19 @@ package dev.flotilla.data;
  */
 public final class RankShard {
 
+  /** The seed and the number of an epoch. */
+  record Draw(long seed, long epoch) {}
+
   private final Dataset dataset;
+  private final Draw draw;
   private final EpochOrder order;
   private final int globalBatch;
   private final int rank;
   private final int ranks;
 
-  RankShard(Dataset dataset, EpochOrder order, int globalBatch, int rank, int ranks) {
+  RankShard(Dataset dataset, Draw draw, EpochOrder order, int globalBatch, int rank, int ranks) {
     this.dataset = dataset;
+    this.draw = draw;
     this.order = order;
     this.globalBatch = globalBatch;
     this.rank = rank;
@@ -50,7 +55,7 @@ public final class RankShard {
    */
   public Batch load(long index) {
     int[] samples = samples(index);
-    return samples.length == 0 ? Batch.empty() : dataset.load(samples);
+    return samples.length == 0 ? Batch.empty() : dataset.load(samples, draw.seed(), draw.epoch());
   }
 
   private int first(long index) {
