@@ -27,6 +27,19 @@ public interface Dataset {
     return load(samples);
   }
 
+  /**
+   * Tells whether the size of a batch is a number of tokens instead of samples; then {@link
+   * #tokens} says how many a sample has.
+   */
+  default boolean countsTokens() {
+    return false;
+  }
+
+  /** Returns the number of tokens of a sample, or a bound that it never exceeds. */
+  default int tokens(int sample) {
+    return 1;
+  }
+
   /** Returns these samples as batches of the given size per rank, in the order of this data set. */
   default BatchSource batches(int perRank) {
     return BatchSource.perRank(this, perRank);
