@@ -3,8 +3,13 @@ package dev.flotilla.zoo;
 import dev.flotilla.config.CatalogueProvider;
 import dev.flotilla.data.DataSource;
 import dev.flotilla.model.Model;
+import dev.flotilla.zoo.data.BertLines;
+import dev.flotilla.zoo.data.Cifar10;
 import dev.flotilla.zoo.data.Digits;
 import dev.flotilla.zoo.data.Mnist;
+import dev.flotilla.zoo.data.PlainText;
+import dev.flotilla.zoo.data.SyntheticImages;
+import dev.flotilla.zoo.data.SyntheticTokens;
 import dev.flotilla.zoo.model.Bert;
 import dev.flotilla.zoo.model.BertBase;
 import dev.flotilla.zoo.model.BertLarge;
@@ -37,6 +42,13 @@ public final class ZooCatalogue implements CatalogueProvider {
 
   @Override
   public Map<String, Class<? extends DataSource>> data() {
-    return Map.of("digits", Digits.class, "mnist", Mnist.class);
+    return Map.ofEntries(
+        Map.entry("bert-lines", BertLines.class),
+        Map.entry("cifar10", Cifar10.class),
+        Map.entry("digits", Digits.class),
+        Map.entry("mnist", Mnist.class),
+        Map.entry("synthetic-images", SyntheticImages.class),
+        Map.entry("synthetic-tokens", SyntheticTokens.class),
+        Map.entry("text", PlainText.class));
   }
 }
