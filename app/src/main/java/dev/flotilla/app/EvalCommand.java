@@ -28,7 +28,7 @@ final class EvalCommand implements Callable<Integer> {
       names = "--checkpoint",
       paramLabel = "DIR",
       required = true,
-      description = "Folder of a run.")
+      description = "Folder of a run, or one of its checkpoints.")
   Path folder = Path.of("");
 
   @Option(
@@ -46,7 +46,8 @@ final class EvalCommand implements Callable<Integer> {
     if (data != null) {
       changes.add(Change.option("--data", "data", data));
     }
-    var recipe = Recipe.of(SavedRun.summaryFile(folder).toString(), SavedRun.configuration(folder));
+    var run = SavedRun.runOf(folder);
+    var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));
     var config = RunConfig.read(recipe.overlay(changes), Catalogue.installed());
     var result = SavedRun.evaluate(folder, config);
     Map<String, Object> shown = new LinkedHashMap<>();

@@ -1,6 +1,7 @@
 package dev.flotilla.app;
 
 import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.config.Resume;
 import dev.flotilla.launch.AppOption;
 import dev.flotilla.launch.LaunchException;
 import dev.flotilla.launch.LaunchFlags;
@@ -19,7 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.IntSupplier;
 import picocli.CommandLine.Command;
@@ -47,6 +47,7 @@ final class RunCommand implements Callable<Integer> {
       List.of(
           new AppOption("--set", true),
           new AppOption("--out", true),
+          new AppOption("--resume", true),
           new AppOption("--max-steps", true),
           new AppOption("--progress", true),
           new AppOption("--json", false));
@@ -86,16 +87,19 @@ final class RunCommand implements Callable<Integer> {
     var train = TrainCommand.parse(given);
     var run = new ConfiguredRun(train.recipe.read(), PlanCommand.worldOf(ranksOf(flags)));
     var plan = run.plan();
-    var out =
-        Optional.ofNullable(train.out)
-            .orElseGet(() -> RunNames.newFolder(run.config().model().name()));
-    RunFolder.refuseIfUsed(out);
+    var out = train.folder(run.config());
+    if (train.resume() instanceof Resume.No) {
+      RunFolder.refuseIfUsed(out);
+    }
     if (!train.json) {
       System.out.print(PlanText.settings(run.config()));
     }
     plan.warnings().forEach(issue -> System.err.println("flotilla: warning: " + issue));
     List<String> rankArguments = new ArrayList<>(train.recipe.arguments());
     rankArguments.addAll(List.of("--out", out.toAbsolutePath().toString()));
+    if (train.resume != null) {
+      rankArguments.addAll(List.of("--resume", train.resume));
+    }
     var command = rankCommand(ownClassPath(), RankTraining.class.getName(), rankArguments);
     var people = train.json ? System.err : System.out;
     var logDir = flags.logDir().orElse(out.resolve("log"));

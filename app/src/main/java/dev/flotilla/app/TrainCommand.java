@@ -1,10 +1,14 @@
 package dev.flotilla.app;
 
 import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.config.Resume;
+import dev.flotilla.config.RunConfig;
 import dev.flotilla.report.EventSink;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.train.RunFolder;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -32,6 +36,15 @@ final class TrainCommand implements Callable<Integer> {
       description = "Folder of the run; by default runs/TIME_MODEL.")
   @Nullable Path out;
 
+  @Option(
+      names = "--resume",
+      paramLabel = "auto|PATH",
+      description = {
+        "Goes on from a checkpoint, or from the newest one of a run's folder.",
+        "auto: from the newest one in --out, or anew if there is none."
+      })
+  @Nullable String resume;
+
   @Option(names = "--json", description = "Prints the summary as JSON, and nothing else.")
   boolean json;
 
@@ -55,13 +68,12 @@ final class TrainCommand implements Callable<Integer> {
     var world = World.join();
     var run = new ConfiguredRun(recipe.read(), world);
     var plan = run.plan();
-    var folder = out == null ? RunNames.newFolder(run.config().model().name()) : out;
+    var folder = folder(run.config());
     if (world.isLeader()) {
-      RunFolder.refuseIfUsed(folder);
-      RunFolder.prepare(folder);
+      prepare(folder);
     }
     if (json) {
-      var summary = run.run(folder, _ -> {});
+      var summary = run.run(folder, resume(), _ -> {});
       if (world.isLeader()) {
         System.out.println(Json.pretty(summary));
       }
@@ -71,11 +83,45 @@ final class TrainCommand implements Callable<Integer> {
     if (world.isLeader()) {
       System.out.print(PlanText.overview(run.config(), plan, world.size()));
     }
-    run.run(folder, console);
+    run.run(folder, resume(), console);
     if (world.isLeader()) {
       System.out.println("run folder: " + folder);
     }
     return ExitCodes.OK;
+  }
+
+  /** Returns whether and from where the run goes on. */
+  Resume resume() {
+    return resume == null ? new Resume.No() : Resume.parse(resume);
+  }
+
+  /**
+   * Returns the folder of the run: the given one, that of the run that goes on, or a new one.
+   *
+   * @throws ConfigException if it cannot be known where to go on
+   */
+  Path folder(RunConfig config) {
+    if (out != null) {
+      return out;
+    }
+    return switch (resume()) {
+      case Resume.From from when Files.exists(RunFolder.eventsIn(from.path())) -> from.path();
+      case Resume.Auto _ ->
+          throw new ConfigException("--resume", "auto needs the run's folder: add --out DIR");
+      default -> RunNames.newFolder(config.model().name());
+    };
+  }
+
+  /**
+   * Makes the folder of the run, if it may be written to.
+   *
+   * @throws ConfigException if it holds a run that shall not go on
+   */
+  void prepare(Path folder) {
+    if (resume() instanceof Resume.No) {
+      RunFolder.refuseIfUsed(folder);
+    }
+    RunFolder.prepare(folder);
   }
 
   private EventSink sink(World world) {

@@ -45,7 +45,7 @@ record ArchitectureRules(String root) {
         .layer("parts")
         .definedBy(packages("model", "data", "optim", "checkpoint", "collective", "arena"))
         .layer("ground")
-        .definedBy(packages("report", "memory", "settings", "world"))
+        .definedBy(packages("report", "memory", "settings", "world", "control"))
         .layer("launch")
         .definedBy(root + ".launch..")
         .whereLayer("app")

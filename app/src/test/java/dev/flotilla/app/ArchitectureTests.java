@@ -65,7 +65,9 @@ class ArchitectureTests {
 
   @Test
   void theLauncherUsesOnlyTheJdk() {
-    new ArchitectureRules("dev.flotilla").usesOnlyTheJdk("launch", "world").check(PRODUCT);
+    new ArchitectureRules("dev.flotilla")
+        .usesOnlyTheJdk("launch", "control", "world")
+        .check(PRODUCT);
     assertBroken(new ArchitectureRules("dev.flotilla.app.wrong").usesOnlyTheJdk("train"));
   }
 

@@ -4,6 +4,7 @@ import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.State;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.bytedeco.pytorch.Tensor;
@@ -90,6 +91,12 @@ public final class Gradients implements AutoCloseable {
   public void clear() {
     withTail.zero_();
     count = 0;
+  }
+
+  /** Puts down, or takes up, the sums of a window that has not ended. */
+  public void remember(State summed) {
+    summed.tensor("gradients", withTail);
+    count = summed.number("count", count);
   }
 
   private double tailAt(int index) {

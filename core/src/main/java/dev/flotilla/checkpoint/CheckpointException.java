@@ -1,6 +1,7 @@
 package dev.flotilla.checkpoint;
 
 import dev.flotilla.world.ExitCoded;
+import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -34,8 +35,8 @@ public final class CheckpointException extends RuntimeException implements ExitC
         "%s %s: %s".formatted(action, file.toAbsolutePath(), reason(cause)), cause);
   }
 
-  /** Names the causes whose own message is only a path. */
-  private static String reason(IOException cause) {
+  /** Returns why the file system failed; names the causes whose own message is only a path. */
+  public static String reason(IOException cause) {
     return switch (cause) {
       case NoSuchFileException missing -> "no such file or folder: " + missing.getFile();
       case AccessDeniedException denied -> "permission denied: " + denied.getFile();
@@ -46,6 +47,6 @@ public final class CheckpointException extends RuntimeException implements ExitC
 
   @Override
   public int exitCode() {
-    return 1;
+    return ExitCodes.CHECKPOINT;
   }
 }

@@ -18,8 +18,8 @@ import org.bytedeco.pytorch.Tensor;
 @SuppressWarnings("ArrayRecordComponent") // Never compared; made and read in this package only.
 record LiveTensor(String name, TensorType type, long[] shape, MemorySegment memory) {
 
-  /** How much goes to a file or a digest at a time. */
-  private static final long CHUNK = 64L << 20;
+  /** How much goes to a file or a digest at a time: what stays in the cache between the two. */
+  private static final long CHUNK = 1L << 20;
 
   static LiveTensor of(String name, Tensor tensor) {
     if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {

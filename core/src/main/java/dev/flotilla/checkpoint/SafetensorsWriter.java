@@ -40,13 +40,19 @@ public final class SafetensorsWriter {
    * @throws IllegalArgumentException if a tensor or a name cannot be stored
    */
   public static void write(Path file, Map<String, Tensor> tensors, Map<String, String> metadata) {
-    tensors.keySet().forEach(SafetensorsWriter::requireValid);
-    var stored = LiveTensor.inNameOrder(tensors).stream().sorted(FILE_ORDER).toList();
+    var content = content(LiveTensor.inNameOrder(tensors), metadata);
+    WholeFile.write(file, channel -> content.writeTo(bytes -> writeFully(channel, bytes)));
+  }
+
+  /** Returns the bytes of a file; the tensors' memory must stay as it is until they are written. */
+  static NotedFile.Content content(List<LiveTensor> tensors, Map<String, String> metadata) {
+    tensors.forEach(tensor -> requireValid(tensor.name()));
+    var stored = tensors.stream().sorted(FILE_ORDER).toList();
     byte[] header = header(stored, metadata);
     if (header.length > SafetensorsHeader.MAX_BYTES) {
       throw new IllegalArgumentException("the names need a header of more than 100 MB");
     }
-    WholeFile.write(file, channel -> writeAll(channel, header, stored));
+    return writer -> writeAll(writer, header, stored);
   }
 
   private static void requireValid(String name) {
@@ -96,12 +102,12 @@ public final class SafetensorsWriter {
     json.writeEndObject();
   }
 
-  private static void writeAll(FileChannel channel, byte[] header, List<LiveTensor> tensors)
-      throws IOException {
+  private static void writeAll(
+      NotedFile.ChunkWriter writer, byte[] header, List<LiveTensor> tensors) throws IOException {
     var start = ByteBuffer.allocate(Long.BYTES + header.length).order(ByteOrder.LITTLE_ENDIAN);
-    writeFully(channel, start.putLong(header.length).put(header).flip());
+    writer.write(start.putLong(header.length).put(header).flip());
     for (var tensor : tensors) {
-      tensor.forEachChunk(bytes -> writeFully(channel, bytes));
+      tensor.forEachChunk(writer::write);
     }
   }
 

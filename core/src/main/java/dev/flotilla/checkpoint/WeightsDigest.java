@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
 import org.bytedeco.pytorch.Tensor;
@@ -41,7 +40,7 @@ public final class WeightsDigest {
    *     cannot be stored
    */
   public static String of(Map<String, Tensor> tensors) {
-    var digest = new WeightsDigest(newSha256());
+    var digest = new WeightsDigest(Digests.newSha256());
     LiveTensor.inNameOrder(tensors).forEach(digest::add);
     return HexFormat.of().formatHex(digest.sha256.digest());
   }
@@ -64,13 +63,5 @@ public final class WeightsDigest {
 
   private void addNumber(long number) {
     sha256.update(ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(0, number));
-  }
-
-  private static MessageDigest newSha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
-    }
   }
 }

@@ -41,7 +41,7 @@ final class GlooCollective implements Collective {
     TensorChecks.dense(tensor);
     long bytes = TensorChecks.bytes(tensor);
     return start(
-        Operation.starting("all-reduce", bytes, timeout),
+        Operation.starting("all-reduce", tensor, timeout),
         traffic,
         CostModel.allReduce(size(), bytes),
         group -> group.allreduce(new TensorVector(tensor), options().of(reduction)));
@@ -53,7 +53,7 @@ final class GlooCollective implements Collective {
     TensorChecks.root(root, size());
     long bytes = TensorChecks.bytes(tensor);
     return start(
-        Operation.starting("broadcast", bytes, timeout),
+        Operation.starting("broadcast", tensor, timeout),
         traffic,
         CostModel.broadcast(size(), rank(), root, bytes),
         group -> group.broadcast(new TensorVector(tensor), options().from(root)));
@@ -64,7 +64,7 @@ final class GlooCollective implements Collective {
     TensorChecks.gathers(whole, part, size());
     long bytes = TensorChecks.bytes(part);
     return start(
-        Operation.starting("all-gather", bytes, timeout),
+        Operation.starting("all-gather", part, timeout),
         traffic,
         CostModel.allGather(size(), bytes),
         group ->
@@ -76,7 +76,7 @@ final class GlooCollective implements Collective {
     TensorChecks.exchanges(output, input, size());
     long bytes = TensorChecks.bytes(input);
     return start(
-        Operation.starting("all-to-all", bytes, timeout),
+        Operation.starting("all-to-all", input, timeout),
         traffic,
         CostModel.allToAll(size(), bytes),
         group ->
@@ -101,7 +101,7 @@ final class GlooCollective implements Collective {
 
   @Override
   public void barrier() {
-    var operation = Operation.starting("barrier", 0, timeout);
+    var operation = Operation.starting("barrier", timeout);
     member.group().start(operation, group -> group.barrier(options().barrier())).await();
   }
 

@@ -1,7 +1,10 @@
 package dev.flotilla.collective;
 
+import dev.flotilla.control.FlightRecorder;
+import dev.flotilla.control.JobLink;
 import dev.flotilla.memory.TensorScope;
 import java.net.InetAddress;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -13,9 +16,18 @@ import org.bytedeco.pytorch.Store;
 import org.bytedeco.pytorch.Work;
 import org.jspecify.annotations.Nullable;
 
-/** A native process group with its operations in flight. */
+/**
+ * A native process group with its operations in flight.
+ *
+ * <p>Every operation is noted in the one flight recorder of this process, where its launcher finds
+ * it whatever becomes of the process.
+ */
 final class GlooGroup implements AutoCloseable {
 
+  /** Time for the launcher to say which rank died, and why. */
+  private static final Duration NOTICE_TAKES = Duration.ofSeconds(1);
+
+  private final JobLink link = JobLink.ofThisProcess();
   private final ProcessGroupGloo group;
   private final Roster roster;
   private final Set<InFlight> inFlight = new LinkedHashSet<>();
@@ -66,13 +78,18 @@ final class GlooGroup implements AutoCloseable {
   /** Starts an operation; native code keeps its tensors alive until the work is freed. */
   Pending start(Operation operation, Function<ProcessGroupGloo, Work> call) {
     checkUsable(operation);
+    int ticket = recorder().starting(operation.name(), operation.bytes(), operation.type());
     try (var _ = TensorScope.open()) {
-      var pending = new InFlight(operation, TensorScope.keep(call.apply(group)));
+      var pending = new InFlight(operation, TensorScope.keep(call.apply(group)), ticket);
       inFlight.add(pending);
       return pending;
     } catch (RuntimeException e) {
       throw failed(operation, e);
     }
+  }
+
+  private FlightRecorder recorder() {
+    return link.collectives();
   }
 
   private void checkUsable(Operation operation) {
@@ -88,7 +105,7 @@ final class GlooGroup implements AutoCloseable {
   }
 
   private CollectiveException failed(Operation operation, RuntimeException cause) {
-    var exception = operation.failed(roster, cause);
+    var exception = operation.failed(roster, link.culprit(NOTICE_TAKES), cause);
     if (failure == null) {
       failure = exception;
     }
@@ -124,10 +141,12 @@ final class GlooGroup implements AutoCloseable {
 
     private final Operation operation;
     private final Work work;
+    private final int ticket;
 
-    InFlight(Operation operation, Work work) {
+    InFlight(Operation operation, Work work, int ticket) {
       this.operation = operation;
       this.work = work;
+      this.ticket = ticket;
     }
 
     @Override
@@ -138,6 +157,7 @@ final class GlooGroup implements AutoCloseable {
       try {
         // Every step inside has the operation's timeout; a slow link that moves is not a failure.
         work._wait();
+        recorder().finished(ticket);
       } catch (RuntimeException e) {
         throw failed(operation, e);
       } finally {

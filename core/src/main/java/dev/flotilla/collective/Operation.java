@@ -1,19 +1,28 @@
 package dev.flotilla.collective;
 
 import java.time.Duration;
+import java.util.Optional;
+import org.bytedeco.pytorch.Tensor;
 
 /**
  * One collective operation, for messages.
  *
  * @param name what it does, for example "all-reduce"
  * @param bytes size of this rank's tensor
+ * @param type type of its elements
  * @param timeout how long it may go without progress
  * @param startNanos when it was started
  */
-record Operation(String name, long bytes, Duration timeout, long startNanos) {
+record Operation(String name, long bytes, String type, Duration timeout, long startNanos) {
 
-  static Operation starting(String name, long bytes, Duration timeout) {
-    return new Operation(name, bytes, timeout, System.nanoTime());
+  static Operation starting(String name, Tensor tensor, Duration timeout) {
+    long bytes = TensorChecks.bytes(tensor);
+    return new Operation(name, bytes, TensorChecks.type(tensor), timeout, System.nanoTime());
+  }
+
+  /** Returns an operation that moves nothing. */
+  static Operation starting(String name, Duration timeout) {
+    return new Operation(name, 0, "none", timeout, System.nanoTime());
   }
 
   Duration elapsed() {
@@ -26,8 +35,12 @@ record Operation(String name, long bytes, Duration timeout, long startNanos) {
     return bytes == 0 ? name : "%s of %d bytes".formatted(name, bytes);
   }
 
-  /** Returns the failure of this operation as the user reads it. */
-  CollectiveException failed(Roster roster, RuntimeException cause) {
+  /**
+   * Returns the failure of this operation as the user reads it.
+   *
+   * @param culprit what the launcher says about the rank that failed first
+   */
+  CollectiveException failed(Roster roster, Optional<String> culprit, RuntimeException cause) {
     var nativeText = NativeText.firstLine(cause);
     return new CollectiveException(
         "%s: %s over %d ranks failed after %s (timeout %s): %s; %s"
@@ -38,7 +51,7 @@ record Operation(String name, long bytes, Duration timeout, long startNanos) {
                 Deadline.seconds(elapsed()),
                 Deadline.seconds(timeout),
                 nativeText,
-                roster.suspects(nativeText)),
+                culprit.orElseGet(() -> roster.suspects(nativeText))),
         cause);
   }
 }

@@ -44,6 +44,11 @@ final class TensorChecks {
     return tensor.numel() * tensor.element_size();
   }
 
+  /** Returns the name of the type of a tensor's elements. */
+  static String type(Tensor tensor) {
+    return tensor.scalar_type().intern().name();
+  }
+
   private static void sameType(Tensor a, Tensor b) {
     dense(a);
     dense(b);

@@ -1,5 +1,6 @@
 package dev.flotilla.config;
 
+import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.model.ParameterSpec;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,6 +101,8 @@ public final class ConfiguredRun {
         .freeze(NamePatterns.anyOf(config.freeze()))
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
         .microBatch(globalBatch())
+        .nonFinite(config.nonFinite())
+        .compareEvery(config.compareEvery())
         .agreeOn(config.facts())
         .events(events);
   }
@@ -137,31 +141,64 @@ public final class ConfiguredRun {
   }
 
   /**
-   * Trains, evaluates and, on rank 0, writes the run's folder.
+   * Trains a new run, evaluates and, on rank 0, writes the run's folder.
    *
    * @param out the folder, made new
    * @param people told of every event
    * @return what summary.json holds
    */
   public Map<String, Object> run(Path out, EventSink people) {
+    return run(out, new Resume.No(), people);
+  }
+
+  /**
+   * Trains, evaluates and, on rank 0, writes the run's folder.
+   *
+   * @param out the folder; made new unless the run goes on in it
+   * @param resume whether and from where the run goes on
+   * @param people told of every event
+   * @return what summary.json holds
+   */
+  public Map<String, Object> run(Path out, Resume resume, EventSink people) {
+    if (resume instanceof Resume.Auto && isFinished(out)) {
+      people.on(
+          new TrainingEvent.Noted("the run in %s has ended; nothing is left to do".formatted(out)));
+      return SavedRun.summary(out);
+    }
     if (!world.isLeader()) {
-      return train(people);
+      return train(out, resume, people, null);
     }
-    try (var folder = RunFolder.create(out)) {
-      return train(people.and(folder), folder);
+    try (var folder = open(out, resume)) {
+      return train(out, resume, people, folder);
     }
   }
 
-  private Map<String, Object> train(EventSink events) {
-    return train(events, null);
+  /** A finished run goes on only if more is asked of it now. */
+  private boolean isFinished(Path out) {
+    return RunFolder.isFinished(out) && SavedRun.configuration(out).equals(config.asRead());
   }
 
-  private Map<String, Object> train(EventSink events, @Nullable RunFolder folder) {
+  private static RunFolder open(Path out, Resume resume) {
+    return switch (resume) {
+      case Resume.No _ -> RunFolder.create(out);
+      case Resume.Auto _ -> RunFolder.reopen(out);
+      case Resume.From from -> RunFolder.continuing(out, from.path());
+    };
+  }
+
+  private Map<String, Object> train(
+      Path out, Resume resume, EventSink people, @Nullable RunFolder folder) {
     long start = System.nanoTime();
+    var events = folder == null ? people : people.and(folder);
     events.on(new TrainingEvent.Configured(config.resolved()));
     var source = source();
     var builder = trainer(events).loop(loop());
+    builder.checkpoints(config.checkpoint().in(RunFolder.checkpointsIn(out)));
+    if (folder != null) {
+      builder.remember(folder);
+    }
     try (var trainer = builder.build()) {
+      resume(trainer, out, resume, people, folder);
       var result = trainer.fit(source, epochs());
       trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -169,11 +206,42 @@ public final class ConfiguredRun {
       if (folder != null) {
         var file = RunFolder.modelIn(folder.path());
         SafetensorsWriter.write(file, trainer.model().state(), Map.of());
-        folder.writeSummary(summary);
       }
       events.on(new TrainingEvent.Finished(summary));
+      // Written last: what says that the run has ended.
+      if (folder != null) {
+        folder.writeSummary(summary);
+      }
       return summary;
     }
+  }
+
+  private void resume(
+      Trainer trainer, Path out, Resume resume, EventSink people, @Nullable RunFolder folder) {
+    Optional<Path> checkpoint =
+        switch (resume) {
+          case Resume.No _ -> Optional.empty();
+          case Resume.Auto _ -> trainer.resume(checkpoints(out));
+          case Resume.From from -> trainer.resume(from.path());
+        };
+    if (checkpoint.isPresent()) {
+      return;
+    }
+    if (resume instanceof Resume.From from) {
+      throw new CheckpointException("there is no checkpoint in " + from.path());
+    }
+    if (folder != null) {
+      folder.startAnew();
+    }
+    if (resume instanceof Resume.Auto) {
+      people.on(
+          new TrainingEvent.Noted(
+              "no checkpoint in %s: starting anew".formatted(checkpoints(out))));
+    }
+  }
+
+  private Path checkpoints(Path out) {
+    return config.checkpoint().in(RunFolder.checkpointsIn(out)).folder();
   }
 
   private int epochs() {
@@ -191,7 +259,7 @@ public final class ConfiguredRun {
         maxSteps == null ? 0 : maxSteps);
   }
 
-  private static long updatesBetween(Every every) {
+  static long updatesBetween(Every every) {
     return switch (every) {
       case Every.Epoch _ -> LoopSettings.EACH_EPOCH;
       case Every.End _ -> LoopSettings.AT_END;

@@ -10,6 +10,7 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.train.NonFinite;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,6 +38,9 @@ import org.jspecify.annotations.Nullable;
  * @param schedule the learning rate over updates
  * @param clip limit of the gradient's norm; null for none
  * @param eval when the test data is scored
+ * @param checkpoint when and where the state is saved
+ * @param nonFinite what happens when a loss or gradient is infinite or undefined
+ * @param compareEvery updates between two comparisons of the ranks' parameters; 0 for never
  * @param logEvery updates between two log events
  * @param timeout longest wait in a collective
  * @param joinTimeout longest wait for the other ranks at the start
@@ -72,6 +76,16 @@ public record RunConfig(
     @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
     @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable ClipByNorm clip,
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
+    @Setting(doc = "When and where the state of the run is saved.", def = "{}")
+        CheckpointConfig checkpoint,
+    @Setting(
+            doc = "When a loss or gradient is not finite: stop, skip the window, or rollback.",
+            def = "stop")
+        NonFinite nonFinite,
+    @Setting(
+            doc = "Updates between two comparisons of all ranks' parameters; 0 for never.",
+            def = "100")
+        int compareEvery,
     @Setting(doc = "Updates between two log events.", def = "10") int logEvery,
     @Setting(doc = "Longest wait in a collective, in seconds or with a unit.", def = "60s")
         Duration timeout,
@@ -98,6 +112,7 @@ public record RunConfig(
         .and(isPositive(maxSteps), "max_steps", "must be at least 1", shown(maxSteps))
         .and(seed >= 0, "seed", "must be at least 0", seed)
         .and(isPositive(threads), "threads", "must be at least 1", shown(threads))
+        .and(compareEvery >= 0, "compare_every", "must be at least 0", compareEvery)
         .and(logEvery >= 1, "log_every", "must be at least 1", logEvery)
         .and(timeout.isPositive(), "timeout", "must be greater than 0", TimeText.of(timeout))
         .and(
@@ -217,6 +232,11 @@ public record RunConfig(
    */
   public SortedMap<String, String> facts() {
     return new SettingsWriter(origin.catalogue()).facts(this);
+  }
+
+  /** Returns all settings as they read after having been written as JSON. */
+  Map<String, Object> asRead() {
+    return SavedRun.throughJson(resolved());
   }
 
   /**

@@ -1,7 +1,9 @@
 package dev.flotilla.config;
 
 import dev.flotilla.checkpoint.CheckpointException;
+import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SafetensorsFile;
+import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Evaluation;
 import dev.flotilla.train.RunFolder;
@@ -15,8 +17,10 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Reads what a finished run left in its folder. */
+/** Reads what a run left in its folder. */
 public final class SavedRun {
+
+  private static final TypeReference<Map<String, Object>> VALUES = new TypeReference<>() {};
 
   private SavedRun() {}
 
@@ -26,34 +30,92 @@ public final class SavedRun {
   }
 
   /**
-   * Returns the resolved configuration of a run.
+   * Returns the resolved configuration of a run, whether it has ended or not.
    *
-   * @throws CheckpointException if the folder does not hold a finished run
+   * @throws CheckpointException if the folder does not hold a run
    */
   @SuppressWarnings("unchecked")
   public static Map<String, Object> configuration(Path folder) {
+    var source = RunFolder.isFinished(folder) ? summary(folder) : firstEvent(folder);
+    if (source.get("configuration") instanceof Map<?, ?> configuration) {
+      return (Map<String, Object>) configuration;
+    }
+    throw new CheckpointException(folder + " holds no configuration; is it a run's folder?");
+  }
+
+  /**
+   * Returns what summary.json holds.
+   *
+   * @throws CheckpointException if it cannot be read
+   */
+  public static Map<String, Object> summary(Path folder) {
     var file = summaryFile(folder);
     try {
-      var summary =
-          JsonMapper.shared()
-              .readValue(Files.readString(file), new TypeReference<Map<String, Object>>() {});
-      if (summary.get("configuration") instanceof Map<?, ?> configuration) {
-        return (Map<String, Object>) configuration;
-      }
-      throw new CheckpointException(file + " holds no configuration; is it a run's summary?");
+      return parse(file, Files.readString(file));
     } catch (IOException missing) {
       throw new CheckpointException(
           folder + " does not hold a finished run: cannot read " + file.getFileName());
+    }
+  }
+
+  private static Map<String, Object> firstEvent(Path folder) {
+    var file = RunFolder.eventsIn(folder);
+    try (var lines = Files.lines(file)) {
+      return parse(file, lines.findFirst().orElse("{}"));
+    } catch (IOException missing) {
+      throw new CheckpointException(
+          "%s does not hold a run: it has neither %s nor %s"
+              .formatted(folder, summaryFile(folder).getFileName(), file.getFileName()));
+    }
+  }
+
+  private static Map<String, Object> parse(Path file, String json) {
+    try {
+      return JsonMapper.shared().readValue(json, VALUES);
     } catch (JacksonException malformed) {
       throw new CheckpointException(file + " is not valid JSON: " + malformed.getOriginalMessage());
     }
   }
 
+  static Map<String, Object> throughJson(Map<String, Object> values) {
+    return JsonMapper.shared().readValue(JsonMapper.shared().writeValueAsString(values), VALUES);
+  }
+
+  /**
+   * Returns the folder of the run that a path belongs to: itself, or the one around a checkpoint.
+   */
+  public static Path runOf(Path runOrCheckpoint) {
+    var absolute = runOrCheckpoint.toAbsolutePath().normalize();
+    var around = absolute.getParent() == null ? null : absolute.getParent().getParent();
+    return SavedCheckpoint.isAt(absolute) && around != null ? around : runOrCheckpoint;
+  }
+
+  /**
+   * Returns the file with the model of a run that has ended, or of the newest checkpoint.
+   *
+   * @throws CheckpointException if there is none, or the checkpoint is damaged
+   */
+  static Path model(Path runOrCheckpoint) {
+    if (SavedCheckpoint.isAt(runOrCheckpoint)) {
+      return verified(runOrCheckpoint);
+    }
+    var whole = RunFolder.modelIn(runOrCheckpoint);
+    var checkpoints = Restorer.candidates(Restorer.folderOf(runOrCheckpoint));
+    return Files.exists(whole) || checkpoints.isEmpty() ? whole : verified(checkpoints.getFirst());
+  }
+
+  private static Path verified(Path checkpoint) {
+    var saved = SavedCheckpoint.open(checkpoint);
+    saved.verifyAll();
+    return saved.model();
+  }
+
   /** Loads the saved model and evaluates it on the configuration's test data. */
-  public static Evaluation evaluate(Path folder, RunConfig config) {
+  public static Evaluation evaluate(Path runOrCheckpoint, RunConfig config) {
+    var file = model(runOrCheckpoint);
     var run = new ConfiguredRun(config, World.solo());
     try (var trainer = run.trainer(_ -> {}).build()) {
-      load(RunFolder.modelIn(folder), trainer.model());
+      load(file, trainer.model());
       return trainer.evaluate(config.data().test());
     }
   }

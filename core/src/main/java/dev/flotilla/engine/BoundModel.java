@@ -13,6 +13,8 @@ import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -30,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A model with memory: its arenas, its frozen parameters and buffers, and its segments' functions.
  */
-public final class BoundModel implements Weights, AutoCloseable {
+public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   /**
    * A segment's name and function.
@@ -183,6 +185,15 @@ public final class BoundModel implements Weights, AutoCloseable {
   public <P extends Pointer> P own(P constant) {
     owned.add(TensorScope.keep(constant));
     return constant;
+  }
+
+  /** Parameters only: buffers are the business of {@link RunningStatistics}. */
+  @Override
+  public void remember(RunState state) {
+    try (var _ = TensorScope.open()) {
+      arena.parameters().forEach((name, live) -> state.weights().tensor(name, live.detach()));
+      frozen.forEach(state.weights()::tensor);
+    }
   }
 
   @Override

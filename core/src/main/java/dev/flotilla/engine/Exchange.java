@@ -3,6 +3,7 @@ package dev.flotilla.engine;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.state.RunState;
 import java.util.List;
 
 /** Shares the gradients of a window among ranks. */
@@ -15,4 +16,7 @@ public interface Exchange {
    * @return the totals that the gradients are now the sum of; their count is the divisor
    */
   Totals exchange(Gradients gradients, List<Bucket> buckets);
+
+  /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
+  default void remember(RunState state) {}
 }

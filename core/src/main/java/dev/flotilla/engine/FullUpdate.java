@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.state.RunState;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,11 @@ public final class FullUpdate implements Update {
   @Override
   public void apply(double lr) {
     optimizer.update(lr);
+  }
+
+  @Override
+  public void remember(RunState state) {
+    optimizer.remember(state.shared().part("optimizer"));
   }
 
   @Override

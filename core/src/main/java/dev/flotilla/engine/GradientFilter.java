@@ -1,6 +1,7 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.state.RunState;
 
 /** Changes or judges the gradients of a window, before or after the exchange. */
 @FunctionalInterface
@@ -10,4 +11,7 @@ public interface GradientFilter {
    * Works on the gradients in place and tells whether the update goes on; all ranks say the same.
    */
   boolean apply(Gradients gradients, MicroStep step);
+
+  /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
+  default void remember(RunState state) {}
 }

@@ -1,6 +1,7 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.engine.Accumulation.Decision;
+import dev.flotilla.state.State;
 
 /**
  * The place of one forward and backward in the run; the only definition of "now update".
@@ -22,6 +23,15 @@ public record MicroStep(long index, int inWindow, long update, Decision decision
   /** Tells whether the next micro-step begins a window. */
   boolean endsWindow() {
     return decision != Decision.CONTINUE;
+  }
+
+  /** Puts down, or takes up, a place in the run. */
+  MicroStep remembered(State state) {
+    return new MicroStep(
+        state.number("index", index),
+        Math.toIntExact(state.number("in_window", inWindow)),
+        state.number("update", update),
+        Decision.valueOf(state.text("decision", decision.name())));
   }
 
   /** Returns this micro-step as the end of its window. */

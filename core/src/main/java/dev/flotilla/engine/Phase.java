@@ -13,7 +13,7 @@ public enum Phase {
   /** How ranks share gradients. */
   EXCHANGE(true, "dense mean"),
   /** What happens to gradients after the exchange. */
-  REFINE(false, "nothing"),
+  REFINE(false, "all numbers finite, or no update"),
   /** How parameters are updated. */
   UPDATE(true, "full optimizer"),
   /** What ranks do together after the update. */

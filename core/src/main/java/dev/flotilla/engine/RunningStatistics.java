@@ -6,6 +6,8 @@ import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 
@@ -15,7 +17,7 @@ import org.bytedeco.pytorch.Tensor;
  * <p>s ← Σᵣ nᵣ sᵣ / Σᵣ nᵣ. Evaluation and saving use the average in place of the rank's own values
  * and put those back, so that neither changes the training.
  */
-public final class RunningStatistics {
+public final class RunningStatistics implements Stateful {
 
   private final BufferArena buffers;
   private final Collective collective;
@@ -59,6 +61,33 @@ public final class RunningStatistics {
       double weight = all == 0 ? 1.0 / collective.size() : samples / all;
       buffers.statistics().mul_(new Scalar(weight));
       collective.allReduce(buffers.statistics(), Reduction.SUM, Traffic.SCALAR).await();
+    }
+  }
+
+  /** Buffers are published as the average over ranks; each rank's own values come on top. */
+  @Override
+  public void remember(RunState state) {
+    samples = state.summed().number("statistics/samples", samples);
+    if (state.isSaving()) {
+      rememberOwn(state);
+      whileAveraged(
+          () -> {
+            rememberPublished(state);
+            return samples;
+          });
+    } else {
+      rememberPublished(state);
+      rememberOwn(state);
+    }
+  }
+
+  private void rememberPublished(RunState state) {
+    buffers.buffers().forEach(state.weights()::tensor);
+  }
+
+  private void rememberOwn(RunState state) {
+    if (isNeeded()) {
+      state.own().tensor("statistics/running", buffers.statistics());
     }
   }
 

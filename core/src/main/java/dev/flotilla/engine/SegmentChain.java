@@ -7,6 +7,8 @@ import dev.flotilla.model.Activations;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Score;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
 import org.bytedeco.pytorch.Generator;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -14,7 +16,7 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * The default pass: segments one after the other, each in a scope of its own, then one backward.
  */
-public final class SegmentChain implements ForwardBackward, AutoCloseable {
+public final class SegmentChain implements ForwardBackward, Stateful, AutoCloseable {
 
   private final BoundModel model;
   private final long seed;
@@ -105,6 +107,21 @@ public final class SegmentChain implements ForwardBackward, AutoCloseable {
         model.precision() == Precision.FLOAT64
             && input.scalar_type().intern() == torch.ScalarType.Float;
     return convert ? input.to(torch.ScalarType.Double) : input;
+  }
+
+  /**
+   * Nothing of the chain's own: each segment's generator is seeded by its place in the run. The
+   * state of the default generator is kept for models that draw from it elsewhere.
+   */
+  @Override
+  public void remember(RunState state) {
+    try (var _ = TensorScope.open()) {
+      var numbers = generator.get_state();
+      state.own().tensor("generator", numbers);
+      if (!state.isSaving()) {
+        generator.set_state(numbers);
+      }
+    }
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.arena.Totals;
+import java.util.Optional;
 
 /**
  * What a micro-step did.
@@ -10,5 +11,13 @@ import dev.flotilla.arena.Totals;
  * @param totals loss and count of the window over all ranks at a boundary; this rank's so far
  *     before
  * @param lr learning rate of the update, or 0 without one
+ * @param notFinite what was infinite or undefined, so that nothing was updated; empty if all is
+ *     well
  */
-public record StepOutcome(MicroStep step, boolean updated, Totals totals, double lr) {}
+public record StepOutcome(
+    MicroStep step, boolean updated, Totals totals, double lr, Optional<String> notFinite) {
+
+  StepOutcome(MicroStep step, Totals totals) {
+    this(step, false, totals, 0, Optional.empty());
+  }
+}

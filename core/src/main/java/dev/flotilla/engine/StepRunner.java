@@ -5,8 +5,12 @@ import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
+import dev.flotilla.engine.Claim.GradientStage;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongToDoubleFunction;
@@ -16,7 +20,7 @@ import java.util.function.LongToDoubleFunction;
  *
  * <p>Not thread-safe: one thread of a rank runs all steps.
  */
-public final class StepRunner implements AutoCloseable {
+public final class StepRunner implements Stateful, AutoCloseable {
 
   private final BoundModel model;
   private final Gradients gradients;
@@ -26,9 +30,11 @@ public final class StepRunner implements AutoCloseable {
   private final List<GradientFilter> conditions;
   private final List<Bucket> buckets;
   private final Exchange exchange;
+  private final FiniteCheck finite;
   private final List<GradientFilter> refinements;
   private final Update update;
   private final Sync sync;
+  private final List<Stateful> remembering = new ArrayList<>();
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
 
@@ -80,13 +86,35 @@ public final class StepRunner implements AutoCloseable {
         plan.owner(Claim.Share.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(() -> new DenseExchange(context.collective()));
-    refinements =
-        plan.chain(Claim.Refine.class).stream().map(c -> c.worker().apply(context)).toList();
+    finite = new FiniteCheck(context.collective());
+    refinements = refinements(plan.chain(Claim.Refine.class), context);
     update =
         plan.owner(Claim.Apply.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(context.update());
     sync = plan.owner(Claim.Follow.class).map(c -> c.worker().apply(context)).orElse(Sync.NONE);
+    conditions.forEach(filter -> remembering.add(filter::remember));
+    remembering.add(exchange::remember);
+    refinements.forEach(filter -> remembering.add(filter::remember));
+    remembering.add(update);
+    remembering.add(sync::remember);
+  }
+
+  /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */
+  private List<GradientFilter> refinements(List<Claim.Refine> claims, StepContext context) {
+    List<GradientFilter> filters = new ArrayList<>();
+    boolean isChecked = claims.stream().anyMatch(claim -> claim.stage() == GradientStage.VOTE);
+    for (var claim : claims) {
+      if (!isChecked && claim.stage().compareTo(GradientStage.VOTE) > 0) {
+        filters.add(finite);
+        isChecked = true;
+      }
+      filters.add(claim.worker().apply(context));
+    }
+    if (!isChecked) {
+      filters.add(finite);
+    }
+    return filters;
   }
 
   /** Returns the number of updates made. */
@@ -118,7 +146,7 @@ public final class StepRunner implements AutoCloseable {
     }
     addGradients(batch);
     return switch (step.decision()) {
-      case CONTINUE -> new StepOutcome(step, false, gradients.totals(), 0);
+      case CONTINUE -> new StepOutcome(step, gradients.totals());
       case UPDATE -> finishWindow();
       case DISCARD -> discardWindow();
     };
@@ -169,10 +197,11 @@ public final class StepRunner implements AutoCloseable {
   private StepOutcome discardWindow() {
     var totals = gradients.totals();
     gradients.clear();
-    return new StepOutcome(step, false, totals, 0);
+    return new StepOutcome(step, totals);
   }
 
   private StepOutcome finishWindow() {
+    finite.beforeExchange(gradients);
     boolean proceed = apply(conditions);
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
     Totals totals = proceed ? exchange.exchange(gradients, buckets) : gradients.totals();
@@ -191,7 +220,7 @@ public final class StepRunner implements AutoCloseable {
     }
     sync.afterWindow(step);
     gradients.clear();
-    return new StepOutcome(step, proceed, totals, proceed ? lr : 0);
+    return new StepOutcome(step, proceed, totals, proceed ? lr : 0, finite.finding());
   }
 
   private boolean apply(List<GradientFilter> filters) {
@@ -226,6 +255,23 @@ public final class StepRunner implements AutoCloseable {
   private void nameUnused(List<String> unused) {
     if (!unused.isEmpty()) {
       notices.accept("not reached by backward, exchanged as zeros: " + String.join(", ", unused));
+    }
+  }
+
+  @Override
+  public void remember(RunState state) {
+    var shared = state.shared().part("step");
+    step = step.remembered(shared);
+    updates = shared.number("updates", updates);
+    rememberWindow(state);
+    remembering.forEach(worker -> worker.remember(state));
+  }
+
+  private void rememberWindow(RunState state) {
+    if (!step.endsWindow()) {
+      gradients.remember(state.summed().part("window"));
+    } else if (!state.isSaving()) {
+      gradients.clear();
     }
   }
 

@@ -1,7 +1,9 @@
 package dev.flotilla.engine;
 
+import dev.flotilla.state.Stateful;
+
 /** Changes the parameters from the gradients of a window. */
-public interface Update extends AutoCloseable {
+public interface Update extends Stateful, AutoCloseable {
 
   /** Makes one update. */
   void apply(double lr);

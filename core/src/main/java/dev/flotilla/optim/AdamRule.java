@@ -2,6 +2,7 @@ package dev.flotilla.optim;
 
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.IValue;
@@ -60,6 +61,12 @@ final class AdamRule implements Optimizer.Bound {
         false,
         Operator.Absent.NONE,
         Operator.Absent.NONE);
+  }
+
+  @Override
+  public void remember(State state) {
+    state.tensor("step", step);
+    GroupState.rememberAll(groups, state.part("moments"));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.flotilla.optim;
 
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.IValue;
@@ -10,6 +11,12 @@ import org.bytedeco.pytorch.Tensor;
  * A parameter group packed for fused operators, with the state tensors an optimizer keeps for it.
  */
 final class GroupState implements AutoCloseable {
+
+  static void rememberAll(List<GroupState> groups, State state) {
+    for (int i = 0; i < groups.size(); i++) {
+      groups.get(i).remember(state.part("group-" + i));
+    }
+  }
 
   private final IValue parameters;
   private final IValue gradients;
@@ -49,6 +56,12 @@ final class GroupState implements AutoCloseable {
 
   double weightDecay() {
     return weightDecay;
+  }
+
+  void remember(State state) {
+    for (int i = 0; i < tensors.size(); i++) {
+      state.tensor(Integer.toString(i), tensors.get(i));
+    }
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.flotilla.optim;
 
 import dev.flotilla.settings.Setting;
+import dev.flotilla.state.State;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,11 @@ public record Momentum(
             Operator.Absent.NONE,
             Operator.Absent.NONE);
       }
+    }
+
+    @Override
+    public void remember(State state) {
+      GroupState.rememberAll(groups, state.part("velocity"));
     }
 
     @Override

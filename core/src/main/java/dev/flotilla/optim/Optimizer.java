@@ -1,5 +1,6 @@
 package dev.flotilla.optim;
 
+import dev.flotilla.state.State;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,13 @@ public interface Optimizer {
 
     /** Updates all parameters from their gradients. */
     void update(double lr);
+
+    /**
+     * Puts down, or takes up, everything that the rule remembers between updates.
+     *
+     * @throws UnsupportedOperationException if it cannot, with the reason
+     */
+    void remember(State state);
 
     @Override
     void close();

@@ -2,6 +2,7 @@ package dev.flotilla.optim;
 
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.state.State;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,9 @@ public record Sgd(
           groups.forEach(group -> updateGroup(group, step));
         }
       }
+
+      @Override
+      public void remember(State state) {}
 
       @Override
       public void close() {}

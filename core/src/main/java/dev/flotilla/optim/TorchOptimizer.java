@@ -1,6 +1,7 @@
 package dev.flotilla.optim;
 
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
@@ -68,6 +69,13 @@ public record TorchOptimizer(
           optimizer.step();
         }
       }
+    }
+
+    @Override
+    public void remember(State state) {
+      throw new UnsupportedOperationException(
+          "a TorchOptimizer keeps its memory inside libtorch, which does not hand it out: switch"
+              + " checkpoints off, or use one of Flotilla's own optimizers");
     }
 
     @Override

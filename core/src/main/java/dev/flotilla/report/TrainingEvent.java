@@ -76,6 +76,22 @@ public sealed interface TrainingEvent {
       implements TrainingEvent {}
 
   /**
+   * A checkpoint is being saved.
+   *
+   * @param update updates made so far
+   * @param microSteps micro-steps made so far
+   */
+  record Saved(long update, long microSteps) implements TrainingEvent {}
+
+  /**
+   * The run goes on where a checkpoint was saved; all events so far are void but those before it.
+   *
+   * @param checkpoint its folder
+   * @param update updates made before
+   */
+  record Resumed(String checkpoint, long update) implements TrainingEvent {}
+
+  /**
    * A line the user should read.
    *
    * @param text the line

@@ -1,18 +1,22 @@
 package dev.flotilla.train;
 
+import dev.flotilla.control.JobLink;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.RankShard;
-import dev.flotilla.engine.Evaluation;
+import dev.flotilla.engine.NumbersException;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Score;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.settings.ConfigException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates and evaluations. */
+/** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
 final class FitLoop {
+
+  private static final int MOST_ROLLBACKS = 3;
 
   private final Trainer trainer;
   private final TrainerBuilder settings;
@@ -20,16 +24,11 @@ final class FitLoop {
   private final BatchSource source;
   private final int epochs;
   private final int ranks;
-  private final long firstUpdate;
   private final long lastUpdate;
+  private final FitProgress progress;
+  private final JobLink link;
   private final Stopwatch training = new Stopwatch();
-
-  private long samples;
-  private long samplesAtLastLog;
-  private double secondsAtLastLog;
-  private double loss = Double.NaN;
-  private Optional<Evaluation> evaluation = Optional.empty();
-  private long evaluatedAt = -1;
+  private int rollbacks;
 
   FitLoop(Trainer trainer, TrainerBuilder settings, BatchSource source, int epochs) {
     this.trainer = trainer;
@@ -37,11 +36,17 @@ final class FitLoop {
     this.loop = settings.loop;
     this.source = source;
     this.ranks = settings.world.size();
-    this.firstUpdate = trainer.updates();
+    this.progress = trainer.progress();
+    this.link = trainer.link();
+    if (progress.isUnderWay) {
+      continueWith(source.globalBatch(ranks));
+    } else {
+      progress.begin(trainer.epochs(), trainer.updates(), source.globalBatch(ranks));
+    }
     var count = trainer.updateCount(source.batchesPerEpoch(ranks));
     long limit = loop.maxUpdates();
     this.epochs = limit > 0 ? epochsFor(limit, count) : epochs;
-    this.lastUpdate = firstUpdate + (limit > 0 ? limit : count.in(epochs));
+    this.lastUpdate = progress.firstUpdate + (limit > 0 ? limit : count.in(epochs));
   }
 
   private static int epochsFor(long limit, UpdateCount count) {
@@ -52,50 +57,87 @@ final class FitLoop {
     return Math.toIntExact(epochs.getAsLong());
   }
 
+  /** Finds the next global batch where batches have another size than when the run was saved. */
+  private void continueWith(int globalBatch) {
+    long seen = Math.min(progress.index * progress.globalBatch, source.dataset().size());
+    boolean isEnd = seen == source.dataset().size();
+    if (!isEnd && seen % globalBatch != 0) {
+      throw new ConfigException(
+          "batch",
+          ("the checkpoint was made after %d samples of an epoch, which batches of %d over all"
+                  + " ranks do not meet; with global_batch: %d the order of samples stays the same")
+              .formatted(seen, globalBatch, progress.globalBatch));
+    }
+    progress.index = isEnd ? source.batchesPerEpoch(ranks) : seen / globalBatch;
+    progress.globalBatch = globalBatch;
+  }
+
   FitResult run() {
     trainer.plannedUpdates(lastUpdate);
     settings.sink.on(
         new TrainingEvent.Started(
-            ranks, trainer.model().parameterCount(), lastUpdate - firstUpdate, epochs));
-    training.start();
-    for (int epoch = 0; epoch < epochs; epoch++) {
-      runEpoch(epoch);
+            ranks, trainer.model().parameterCount(), lastUpdate - progress.firstUpdate, epochs));
+    training.start(progress.seconds);
+    while (progress.epoch < epochs) {
+      runEpoch();
     }
-    if (evaluatedAt != trainer.updates()) {
+    if (progress.evaluatedAt != trainer.updates()) {
       evaluate(epochs - 1);
     }
     training.stop();
+    if (progress.savedAt != trainer.microSteps()) {
+      save();
+    }
+    trainer.awaitSave();
+    progress.isUnderWay = false;
+    trainer.epochs(progress.firstEpoch + epochs);
     return new FitResult(
-        trainer, trainer.updates() - firstUpdate, samples, loss, training.seconds(), evaluation);
+        trainer,
+        trainer.updates() - progress.firstUpdate,
+        progress.samples,
+        progress.loss,
+        training.seconds(),
+        progress.evaluation);
   }
 
   private boolean isDone() {
     return loop.maxUpdates() > 0 && trainer.updates() >= lastUpdate;
   }
 
-  private void runEpoch(int epoch) {
-    long updatesBefore = trainer.updates();
-    double secondsBefore = training.seconds();
-    var shard = source.epoch(trainer.nextEpoch(), settings.world.rank(), ranks);
-    for (long i = 0; i < shard.batches() && !isDone(); i++) {
-      var outcome = runStep(shard, i);
-      samples += shard.globalSize(i);
+  private void runEpoch() {
+    int epoch = progress.epoch;
+    var shard = source.epoch(progress.firstEpoch + epoch, settings.world.rank(), ranks);
+    while (progress.index < shard.batches() && !isDone()) {
+      var outcome = runStep(shard, progress.index);
+      progress.samples += shard.globalSize(progress.index);
+      progress.index++;
       if (outcome.step().isBoundary()) {
-        loss = outcome.totals().meanLoss();
+        progress.loss = outcome.totals().meanLoss();
       }
       if (outcome.updated()) {
         afterUpdate(epoch, outcome);
       }
+      if (trainer.guard().callsForRollback(outcome)) {
+        rollBack(outcome);
+      }
+      stopIfAsked();
     }
     settings.sink.on(
         new TrainingEvent.EpochEnded(
-            epoch, trainer.updates() - updatesBefore, training.seconds() - secondsBefore));
+            epoch,
+            trainer.updates() - progress.updatesBeforeEpoch,
+            training.seconds() - progress.secondsBeforeEpoch));
     if (loop.evaluateEvery() == LoopSettings.EACH_EPOCH) {
       evaluate(epoch);
+    }
+    progress.nextEpoch(trainer.updates(), training.seconds());
+    if (savesEvery() == CheckpointSettings.EACH_EPOCH) {
+      save();
     }
   }
 
   private StepOutcome runStep(RankShard shard, long index) {
+    link.begin(trainer.microSteps(), trainer.updates());
     trainer.chain().score(isLogged(trainer.updates() + 1));
     try (var _ = TensorScope.open()) {
       return trainer.step(shard.load(index), index + 1 == shard.batches());
@@ -107,26 +149,77 @@ final class FitLoop {
   }
 
   private void afterUpdate(int epoch, StepOutcome outcome) {
-    if (isLogged(trainer.updates())) {
+    long updates = trainer.updates();
+    if (isLogged(updates)) {
       log(epoch, outcome);
     }
-    if (loop.evaluateEvery() > 0 && trainer.updates() % loop.evaluateEvery() == 0) {
+    trainer.compareRanksAt(updates);
+    if (loop.evaluateEvery() > 0 && updates % loop.evaluateEvery() == 0) {
       evaluate(epoch);
     }
+    if (savesEvery() > 0 && updates % savesEvery() == 0) {
+      save();
+    }
+  }
+
+  /** The state goes back, the place in the data does not: the same data would fail again. */
+  private void rollBack(StepOutcome outcome) {
+    rollbacks++;
+    var why = "after update %d %s".formatted(trainer.updates(), outcome.notFinite().orElse(""));
+    if (rollbacks > MOST_ROLLBACKS) {
+      throw new NumbersException(
+          why + ", again after %d rollbacks without a new checkpoint".formatted(MOST_ROLLBACKS));
+    }
+    int epoch = progress.epoch;
+    long index = progress.index;
+    trainer.rollBack(why);
+    progress.epoch = epoch;
+    progress.index = index;
+  }
+
+  private long savesEvery() {
+    var checkpoints = settings.checkpoints;
+    return checkpoints == null ? CheckpointSettings.AT_END : checkpoints.every();
+  }
+
+  /** All ranks stop after the same micro-step, wherever it lies in a window. */
+  private void stopIfAsked() {
+    if (!link.stopsAfter(trainer.microSteps() - 1)) {
+      return;
+    }
+    if (progress.savedAt != trainer.microSteps()) {
+      save();
+    }
+    trainer.awaitSave();
+    throw new StoppedException(trainer.updates(), settings.checkpoints);
+  }
+
+  private void save() {
+    if (settings.checkpoints == null) {
+      return;
+    }
+    link.doing("saving a checkpoint");
+    progress.seconds = training.seconds();
+    progress.savedAt = trainer.microSteps();
+    training.stop();
+    rollbacks = 0;
+    trainer.save();
+    training.start(progress.seconds);
   }
 
   private void log(int epoch, StepOutcome outcome) {
     double seconds = training.seconds();
-    double rate = (samples - samplesAtLastLog) / Math.max(1e-9, seconds - secondsAtLastLog);
-    samplesAtLastLog = samples;
-    secondsAtLastLog = seconds;
+    long samples = progress.samples - progress.samplesAtLastLog;
+    double rate = samples / Math.max(1e-9, seconds - progress.secondsAtLastLog);
+    progress.samplesAtLastLog = progress.samples;
+    progress.secondsAtLastLog = seconds;
     Score score = trainer.chain().lastScore();
     settings.sink.on(
         new TrainingEvent.Updated(
             epoch,
             trainer.updates(),
             trainer.microSteps(),
-            loss,
+            progress.loss,
             outcome.lr(),
             orNull(score.acc1()),
             orNull(score.acc5()),
@@ -138,10 +231,11 @@ final class FitLoop {
     if (data == null) {
       return;
     }
+    link.doing("evaluating");
     training.stop();
     var result = trainer.evaluate(data);
-    evaluation = Optional.of(result);
-    evaluatedAt = trainer.updates();
+    progress.evaluation = Optional.of(result);
+    progress.evaluatedAt = trainer.updates();
     settings.sink.on(
         new TrainingEvent.Evaluated(
             epoch,
@@ -150,7 +244,7 @@ final class FitLoop {
             orNull(result.score().acc1()),
             orNull(result.score().acc5()),
             result.samples()));
-    training.start();
+    training.start(training.seconds());
   }
 
   private static @Nullable Double orNull(double accuracy) {
@@ -160,22 +254,24 @@ final class FitLoop {
   /** Adds up the time between starts and stops. */
   private static final class Stopwatch {
 
-    private long nanos;
+    private double before;
     private long startedAt;
     private boolean running;
 
-    void start() {
+    /** Goes on from a number of seconds. */
+    void start(double secondsBefore) {
+      before = secondsBefore;
       startedAt = System.nanoTime();
       running = true;
     }
 
     void stop() {
-      nanos += running ? System.nanoTime() - startedAt : 0;
+      before = seconds();
       running = false;
     }
 
     double seconds() {
-      return (nanos + (running ? System.nanoTime() - startedAt : 0)) / 1e9;
+      return before + (running ? (System.nanoTime() - startedAt) / 1e9 : 0);
     }
   }
 }

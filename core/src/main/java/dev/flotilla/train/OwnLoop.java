@@ -25,9 +25,10 @@ public final class OwnLoop {
 
   private final StepRunner runner;
   private final RunningStatistics statistics;
+  private final NumberGuard guard;
   private int insideNoSync;
 
-  OwnLoop(StepRunner runner, RunningStatistics statistics) {
+  OwnLoop(StepRunner runner, RunningStatistics statistics, NumberGuard guard) {
     if (runner.hasOwnWindows()) {
       throw new IllegalStateException(
           "gradient_merge already decides when to update: call step, or build the trainer without"
@@ -35,6 +36,7 @@ public final class OwnLoop {
     }
     this.runner = runner;
     this.statistics = statistics;
+    this.guard = guard;
   }
 
   /** Runs a micro-batch and adds to the gradients; returns this rank's totals of the window. */
@@ -59,7 +61,9 @@ public final class OwnLoop {
           "update was called inside noSync, which marks micro-steps that must not communicate; "
               + "close it first");
     }
-    return runner.update();
+    var outcome = runner.update();
+    guard.judge(outcome, runner.updates());
+    return outcome;
   }
 
   /** Throws the gradients of the window away. */

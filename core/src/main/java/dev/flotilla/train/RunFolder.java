@@ -3,41 +3,58 @@ package dev.flotilla.train;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
-import java.io.BufferedWriter;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The folder of one run: {@code events.jsonl}, {@code summary.json}, {@code model.safetensors}.
  *
  * <p>Written by rank 0 alone; the folder is private to its owner.
  */
-public final class RunFolder implements EventSink, AutoCloseable {
+public final class RunFolder implements EventSink, Stateful, AutoCloseable {
 
   private static final String EVENTS = "events.jsonl";
   private static final String SUMMARY = "summary.json";
   private static final String MODEL = "model.safetensors";
+  private static final String CHECKPOINTS = "checkpoints";
 
   private final Path folder;
-  private final BufferedWriter events;
+  private final FileChannel events;
   private final EventJson json = new EventJson();
 
-  private RunFolder(Path folder) throws IOException {
+  /** Lines of a run of which it is not known yet whether it is a new one. */
+  private @Nullable StringBuilder undecided;
+
+  private boolean goesOn;
+  private boolean hasFailed;
+
+  private RunFolder(Path folder, boolean isNew) throws IOException {
     this.folder = folder;
-    var file = folder.resolve(EVENTS);
-    Files.createFile(file, owner("rw-------"));
-    this.events = Files.newBufferedWriter(file, StandardCharsets.UTF_8);
+    this.undecided = isNew ? null : new StringBuilder();
+    Set<OpenOption> options =
+        Set.of(
+            StandardOpenOption.WRITE,
+            isNew ? StandardOpenOption.CREATE_NEW : StandardOpenOption.CREATE);
+    this.events = FileChannel.open(folder.resolve(EVENTS), options, owner("rw-------"));
   }
 
   /**
@@ -47,11 +64,97 @@ public final class RunFolder implements EventSink, AutoCloseable {
    */
   public static RunFolder create(Path folder) {
     refuseIfUsed(folder);
+    return open(folder, true);
+  }
+
+  /**
+   * Opens the folder of a run that may go on. Nothing is written before it is decided: {@link
+   * #startAnew} begins a new run, and taking up a checkpoint's state cuts the events back to its
+   * place.
+   *
+   * @throws ConfigException if it cannot be written
+   */
+  public static RunFolder reopen(Path folder) {
+    return open(folder, false);
+  }
+
+  /**
+   * Opens a folder for a run that goes on from a checkpoint, with the events of the run that saved
+   * it.
+   *
+   * @throws ConfigException if it holds another run or cannot be written
+   */
+  public static RunFolder continuing(Path folder, Path checkpoint) {
+    var saved = checkpoint.toAbsolutePath().normalize();
+    if (saved.startsWith(folder.toAbsolutePath().normalize())) {
+      return reopen(folder);
+    }
+    refuseIfUsed(folder);
     prepare(folder);
     try {
-      return new RunFolder(folder);
+      copyEvents(saved, folder);
     } catch (IOException failure) {
       throw unwritable(folder, failure);
+    }
+    return reopen(folder);
+  }
+
+  private static void copyEvents(Path saved, Path folder) throws IOException {
+    for (var around = saved;
+        around != null && around.getNameCount() > 0;
+        around = around.getParent()) {
+      if (Files.exists(around.resolve(EVENTS))) {
+        Files.createFile(folder.resolve(EVENTS), owner("rw-------"));
+        Files.write(folder.resolve(EVENTS), Files.readAllBytes(around.resolve(EVENTS)));
+        return;
+      }
+    }
+  }
+
+  private static RunFolder open(Path folder, boolean isNew) {
+    prepare(folder);
+    try {
+      return new RunFolder(folder, isNew);
+    } catch (IOException failure) {
+      throw unwritable(folder, failure);
+    }
+  }
+
+  /** Decides that the events so far are those of a new run. */
+  public void startAnew() {
+    if (undecided != null) {
+      var lines = undecided.toString();
+      cut(0);
+      append(lines);
+    }
+  }
+
+  /** Keeps the place in the events file; taken up once, when a run goes on. */
+  @Override
+  public void remember(RunState state) {
+    long place = state.own().number("events/bytes", size());
+    if (!state.isSaving() && undecided != null) {
+      cut(place);
+      goesOn = true;
+    }
+  }
+
+  private long size() {
+    try {
+      return events.position();
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot read " + folder.resolve(EVENTS), failure);
+    }
+  }
+
+  private void cut(long place) {
+    undecided = null;
+    try {
+      Files.deleteIfExists(folder.resolve(SUMMARY));
+      events.truncate(place);
+      events.position(events.size());
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot cut " + folder.resolve(EVENTS), failure);
     }
   }
 
@@ -101,19 +204,60 @@ public final class RunFolder implements EventSink, AutoCloseable {
     return folder.resolve(MODEL);
   }
 
+  /** Returns the path of the events in a run's folder. */
+  public static Path eventsIn(Path folder) {
+    return folder.resolve(EVENTS);
+  }
+
   /** Returns the path of the summary in a run's folder. */
   public static Path summaryIn(Path folder) {
     return folder.resolve(SUMMARY);
   }
 
+  /** Returns the path of the checkpoints in a run's folder. */
+  public static Path checkpointsIn(Path folder) {
+    return folder.resolve(CHECKPOINTS);
+  }
+
+  /** Tells whether a run in this folder has ended well. */
+  public static boolean isFinished(Path folder) {
+    return Files.exists(summaryIn(folder));
+  }
+
   @Override
   public void on(TrainingEvent event) {
+    // A run that went on has the same events as one that was never stopped.
+    if (event instanceof TrainingEvent.Resumed
+        || (goesOn && event instanceof TrainingEvent.Started)) {
+      return;
+    }
+    var line = json.line(event) + "\n";
+    if (undecided != null) {
+      undecided.append(line);
+    } else {
+      append(line);
+    }
+  }
+
+  private void append(String lines) {
     try {
-      events.write(json.line(event));
-      events.newLine();
-      events.flush();
+      var bytes = ByteBuffer.wrap(lines.getBytes(StandardCharsets.UTF_8));
+      while (bytes.hasRemaining()) {
+        events.write(bytes);
+      }
     } catch (IOException failure) {
-      throw new UncheckedIOException("cannot write " + folder.resolve(EVENTS), failure);
+      giveUp(failure);
+    }
+  }
+
+  /** A full disk must not end a run that can still train; later lines may find room again. */
+  private void giveUp(IOException failure) {
+    if (!hasFailed) {
+      hasFailed = true;
+      System.getLogger(RunFolder.class.getName())
+          .log(
+              System.Logger.Level.WARNING,
+              "cannot write %s (%s); events are lost".formatted(eventsIn(folder), failure));
     }
   }
 
@@ -125,7 +269,7 @@ public final class RunFolder implements EventSink, AutoCloseable {
       Files.deleteIfExists(part);
       Files.createFile(part, owner("rw-------"));
       Files.writeString(part, json.pretty(summary));
-      Files.move(part, file);
+      Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot write " + file, failure);
     }

@@ -25,8 +25,8 @@ public final class RunSummary {
   public static Map<String, Object> of(
       Trainer trainer, FitResult result, double wallSeconds, Map<String, Object> configuration) {
     var collective = trainer.collective();
-    var exchanges = collective.count(Traffic.EXCHANGE);
-    var scalars = collective.count(Traffic.SCALAR);
+    var exchanges = trainer.sent(Traffic.EXCHANGE);
+    var scalars = trainer.sent(Traffic.SCALAR);
     Map<String, Object> summary = new LinkedHashMap<>();
     result
         .evaluation()

@@ -1,8 +1,13 @@
 package dev.flotilla.train;
 
+import dev.flotilla.checkpoint.Position;
+import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.collective.Agreement;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Collectives;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.collective.TrafficCount;
+import dev.flotilla.control.JobLink;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.Dataset;
@@ -10,6 +15,8 @@ import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Evaluation;
 import dev.flotilla.engine.Evaluator;
 import dev.flotilla.engine.FullUpdate;
+import dev.flotilla.engine.NumbersException;
+import dev.flotilla.engine.ReplicaCheck;
 import dev.flotilla.engine.RunningStatistics;
 import dev.flotilla.engine.SegmentChain;
 import dev.flotilla.engine.StartUp;
@@ -22,10 +29,17 @@ import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.optim.LrScaling;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.SharedFacts;
+import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.world.World;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Trains a model on one rank, together with the other ranks of its world.
@@ -44,6 +58,7 @@ import org.bytedeco.pytorch.global.torch;
  */
 public final class Trainer implements AutoCloseable {
 
+  static final String LAYOUT_FACT = "parameters.layout";
   private static final long UNKNOWN = -1;
 
   private final TrainerBuilder settings;
@@ -54,6 +69,12 @@ public final class Trainer implements AutoCloseable {
   private final RunningStatistics statistics;
   private final Evaluator evaluator;
   private final StepRunner runner;
+  private final NumberGuard guard;
+  private final FitProgress progress = new FitProgress();
+  private final SentBefore sentBefore = new SentBefore();
+  private JobLink link = JobLink.ofThisProcess();
+  private final SortedMap<String, String> facts = new TreeMap<>();
+  private final @Nullable Saves saves;
   private long totalUpdates = UNKNOWN;
   private long epochs;
 
@@ -74,6 +95,8 @@ public final class Trainer implements AutoCloseable {
       statistics = new RunningStatistics(model.buffers(), collective);
       evaluator = new Evaluator(model, chain, collective);
       runner = resources.own(newRunner(plan.step()));
+      guard = new NumberGuard(settings.nonFinite, this::note);
+      saves = newSaves();
     } catch (RuntimeException | Error failure) {
       resources.closeAfter(failure);
       throw failure;
@@ -91,14 +114,21 @@ public final class Trainer implements AutoCloseable {
 
   /** Ranks that disagree in sizes would abort in their first collective. */
   private void agree() {
-    var facts = new TreeMap<>(settings.facts);
-    facts.put("parameters.layout", model.arena().layout().hash());
+    facts.putAll(settings.facts);
+    facts.put(LAYOUT_FACT, model.arena().layout().hash());
     facts.putAll(SharedFacts.of("optimizer", settings.requiredOptimizer()));
     facts.putAll(SharedFacts.of("schedule", settings.schedule));
     for (var technique : settings.strategies) {
       facts.putAll(SharedFacts.of("strategy." + technique.key(), technique));
     }
     Agreement.check(collective, facts, settings.collectiveSettings.timeout());
+  }
+
+  private @Nullable Saves newSaves() {
+    var checkpoints = settings.checkpoints;
+    return checkpoints == null
+        ? null
+        : resources.own(new Saves(checkpoints, collective, settings.sink));
   }
 
   private StepRunner newRunner(StepPlan plan) {
@@ -149,17 +179,100 @@ public final class Trainer implements AutoCloseable {
   public StepOutcome step(Batch batch, boolean lastOfEpoch) {
     var outcome = runner.step(batch, lastOfEpoch);
     statistics.saw(batch.samples());
+    guard.judge(outcome, updates());
     return outcome;
   }
 
   /** Returns the parts of a step for a loop of your own. */
   public OwnLoop ownLoop() {
-    return new OwnLoop(runner, statistics);
+    return new OwnLoop(runner, statistics, guard);
   }
 
   /** Trains for a number of epochs, or until the loop's limit of updates. */
   public FitResult fit(BatchSource source, int epochs) {
     return new FitLoop(this, settings, source, epochs).run();
+  }
+
+  /**
+   * Goes on where a checkpoint was saved; all ranks call it together, before the first step.
+   *
+   * @param from a checkpoint, a folder of checkpoints, or the folder of a run; of several, the
+   *     newest is used that every rank can read in full
+   * @return the checkpoint, or nothing if there is none
+   * @throws dev.flotilla.checkpoint.CheckpointException if it does not fit this trainer
+   */
+  public Optional<Path> resume(Path from) {
+    var resumption = new Resumption(collective, this::note, this::distrust);
+    var checkpoint = resumption.find(from);
+    checkpoint.ifPresent(
+        found -> {
+          resumption.restore(found, facts, parts());
+          settings.sink.on(new TrainingEvent.Resumed(found.folder().toString(), updates()));
+        });
+    return checkpoint.map(SavedCheckpoint::folder);
+  }
+
+  private void distrust(Path checkpoint) {
+    if (saves != null) {
+      saves.distrust(checkpoint);
+    }
+  }
+
+  /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
+  public void save() {
+    requireSaves().save(new Position(updates(), microSteps()), facts, parts());
+  }
+
+  /** Waits until the last checkpoint is committed. */
+  public void awaitSave() {
+    if (saves != null) {
+      saves.await();
+    }
+  }
+
+  private Saves requireSaves() {
+    if (saves == null) {
+      throw new IllegalStateException("the trainer has no checkpoints: call checkpoints(...)");
+    }
+    return saves;
+  }
+
+  private List<Stateful> parts() {
+    List<Stateful> parts = new ArrayList<>();
+    parts.addAll(List.of(model, statistics, runner, chain, progress, guard));
+    parts.add(state -> epochs = state.shared().number("trainer/epochs", epochs));
+    parts.add(state -> sentBefore.remember(state, collective));
+    parts.addAll(settings.remembered);
+    return parts;
+  }
+
+  /** Restores the last checkpoint of this run, because its numbers have gone wrong. */
+  void rollBack(String why) {
+    var checkpoints = settings.checkpoints;
+    awaitSave();
+    var resumption = new Resumption(collective, this::note, this::distrust);
+    var checkpoint =
+        checkpoints == null
+            ? Optional.<SavedCheckpoint>empty()
+            : resumption.find(checkpoints.folder());
+    if (checkpoint.isEmpty()) {
+      throw new NumbersException(why + ", and there is no checkpoint to go back to");
+    }
+    resumption.restore(checkpoint.get(), facts, parts());
+    note(
+        "%s; back to the checkpoint after update %d, leaving out the data since then"
+            .formatted(why, updates()));
+  }
+
+  NumberGuard guard() {
+    return guard;
+  }
+
+  /** Compares the parameters of all ranks if that is due after so many updates. */
+  void compareRanksAt(long updates) {
+    if (settings.compareEvery > 0 && updates % settings.compareEvery == 0) {
+      new ReplicaCheck(model.arena(), collective).compare(updates);
+    }
   }
 
   /** Evaluates on data, over all ranks; all of them call it together. */
@@ -196,9 +309,31 @@ public final class Trainer implements AutoCloseable {
     return runner.microSteps();
   }
 
-  /** Returns the number of the next epoch; a second fit goes on where the first one ended. */
-  long nextEpoch() {
-    return epochs++;
+  /** Returns what this rank has sent, in all attempts at this run. */
+  public TrafficCount sent(Traffic traffic) {
+    return sentBefore.plus(traffic, collective);
+  }
+
+  /** Returns the number of epochs made; a second fit goes on where the first one ended. */
+  long epochs() {
+    return epochs;
+  }
+
+  void epochs(long made) {
+    epochs = made;
+  }
+
+  FitProgress progress() {
+    return progress;
+  }
+
+  JobLink link() {
+    return link;
+  }
+
+  /** Listens to somebody else than this process's launcher; for tests. */
+  void link(JobLink other) {
+    link = other;
   }
 
   UpdateCount updateCount(long microStepsPerEpoch) {

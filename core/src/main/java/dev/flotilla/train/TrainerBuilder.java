@@ -9,6 +9,7 @@ import dev.flotilla.optim.Constant;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.report.EventSink;
+import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
@@ -44,6 +45,10 @@ public final class TrainerBuilder {
   LoopSettings loop = LoopSettings.defaults();
   OptionalInt microBatch = OptionalInt.empty();
   UnaryOperator<Collective> wrapper = UnaryOperator.identity();
+  @Nullable CheckpointSettings checkpoints;
+  NonFinite nonFinite = NonFinite.STOP;
+  long compareEvery = 100;
+  final List<Stateful> remembered = new ArrayList<>();
 
   TrainerBuilder(World world) {
     this.world = world;
@@ -143,6 +148,30 @@ public final class TrainerBuilder {
   /** Adds facts on which all ranks must agree before the first step. */
   public TrainerBuilder agreeOn(Map<String, String> more) {
     facts.putAll(more);
+    return this;
+  }
+
+  /** Sets when {@code fit} saves checkpoints; by default never. */
+  public TrainerBuilder checkpoints(@Nullable CheckpointSettings value) {
+    checkpoints = value;
+    return this;
+  }
+
+  /** Adds something of your own to what checkpoints hold. */
+  public TrainerBuilder remember(Stateful part) {
+    remembered.add(part);
+    return this;
+  }
+
+  /** Sets what happens when a loss or gradient is not finite; by default the run stops. */
+  public TrainerBuilder nonFinite(NonFinite value) {
+    nonFinite = value;
+    return this;
+  }
+
+  /** Sets after how many updates ranks compare their parameters; 100 by default, 0 for never. */
+  public TrainerBuilder compareEvery(long updates) {
+    compareEvery = updates;
     return this;
   }
 

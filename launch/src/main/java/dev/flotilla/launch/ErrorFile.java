@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.PrivateFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringReader;

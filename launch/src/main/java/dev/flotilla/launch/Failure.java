@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.FailureNotice;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -13,9 +14,11 @@ import java.util.List;
  * @param exitCode exit code of the launcher because of it
  * @param end how the rank ended, for example {@code SIGKILL (exit code 137)}
  * @param cause why, as far as is known
+ * @param progress where the rank was, for example {@code update 97, micro-step 391}
  * @param time when
  * @param log log file of the rank
  * @param lastLines the last lines of that file
+ * @param whereabouts who was where in which collective; empty when there was none
  * @param others one line for every other rank of this host
  */
 public record Failure(
@@ -25,9 +28,11 @@ public record Failure(
     int exitCode,
     String end,
     String cause,
+    String progress,
     Instant time,
     Path log,
     List<String> lastLines,
+    String whereabouts,
     List<String> others) {
 
   /** Copies the lists. */
@@ -45,14 +50,24 @@ public record Failure(
     line(text, "pid", Long.toString(pid));
     line(text, "ended", end);
     line(text, "cause", cause.replace("\n", "\n           "));
+    line(text, "at", progress);
     line(text, "time", time.toString());
     line(text, "log", log.toString());
     if (!lastLines.isEmpty()) {
       text.append("\n  last lines of the log:");
       lastLines.forEach(last -> text.append("\n    | ").append(last));
     }
+    if (!whereabouts.isEmpty()) {
+      line(text, "ranks", whereabouts);
+    }
     others.forEach(other -> text.append("\n  ").append(other));
     return text.toString();
+  }
+
+  /** Returns what others are told. */
+  FailureNotice notice() {
+    return new FailureNotice(
+        rank, host, pid, exitCode, end, cause, progress, log.toString(), lastLines);
   }
 
   private static void line(StringBuilder text, String name, String value) {

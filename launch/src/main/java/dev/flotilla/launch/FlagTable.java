@@ -22,11 +22,15 @@ final class FlagTable {
   static final String ROLE = "--role";
   static final String LOG_DIR = "--log-dir";
   static final String GRACE = "--grace-period";
+  static final String MAX_RESTARTS = "--max-restarts";
+  static final String STOP_GRACE = "--stop-grace-period";
+  static final String HANG_TIMEOUT = "--hang-timeout";
+  static final String JOB_KEY = "--job-key-file";
   static final String MAIN = "--main";
   static final String CLASS_PATH = "--class-path";
 
   private static final String RESTARTS =
-      "ranks are not restarted: that needs checkpoints, which come later; leave it out";
+      "restarts are asked for by number; leave it out and give --max-restarts";
   private static final String GPUS =
       "ranks run on CPUs in this version; leave it out and give --nproc-per-node";
   private static final String SERVERS =
@@ -49,7 +53,7 @@ final class FlagTable {
           Flag.honouredSwitch(STANDALONE),
           Flag.honoured(ROLE),
           Flag.honoured(LOG_DIR),
-          Flag.refused(RESTARTS, Set.of("0"), "--max-restarts", "--max-restart"),
+          Flag.honoured(MAX_RESTARTS, "--max-restart"),
           Flag.refused(
               "ranks are not bound to NUMA nodes; start the launcher under numactl instead",
               Set.of("none"),
@@ -100,7 +104,7 @@ final class FlagTable {
           Flag.refused(
               ELASTIC, Set.of(), "--elastic-server", "--np", "--scale", "--force", "--host"),
           Flag.refused(RESTARTS, Set.of("-1", "0"), "--elastic-level"),
-          Flag.noEffect("ranks are not restarted", "--elastic-timeout"),
+          Flag.noEffect("the number of hosts is fixed for a launch", "--elastic-timeout"),
           Flag.noEffect("ranks open no ports of their own", "--start-port", "--gloo-port"),
           Flag.noEffect("the launcher has one level of messages", "--log-level"),
           Flag.refused(
@@ -111,6 +115,9 @@ final class FlagTable {
   private static final List<Flag> OURS =
       List.of(
           Flag.honoured(GRACE),
+          Flag.honoured(STOP_GRACE),
+          Flag.honoured(HANG_TIMEOUT),
+          Flag.honoured(JOB_KEY),
           Flag.honoured(MAIN),
           Flag.honoured(CLASS_PATH, "--classpath", "-cp"));
 

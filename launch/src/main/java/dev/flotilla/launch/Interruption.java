@@ -1,13 +1,20 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.ProcessSignals;
+import dev.flotilla.world.ExitCodes;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Holds back the end of this JVM, asked for by SIGINT or SIGTERM, until the ranks are stopped.
+ * Listens to whoever wants the launch to end.
  *
- * <p>The JVM itself then ends with 130 or 143.
+ * <p>SIGTERM and SIGUSR1 ask for a stop at which nothing is lost; a second one ends the launch at
+ * once. SIGINT and SIGHUP do so the first time: they make the JVM end, which is held back until the
+ * ranks are stopped.
  */
 final class Interruption implements AutoCloseable {
 
@@ -15,18 +22,28 @@ final class Interruption implements AutoCloseable {
 
   private final CountDownLatch requested = new CountDownLatch(1);
   private final CountDownLatch finished = new CountDownLatch(1);
+  private final AtomicReference<@Nullable String> stopSignal = new AtomicReference<>();
   private final Thread hook =
       Thread.ofPlatform().name("flotilla-launcher-stop").unstarted(this::holdBack);
+  private volatile int exitCode = ExitCodes.INTERRUPTED;
+  private @Nullable ProcessSignals signals;
 
   /** Starts to listen. */
   static Interruption listen() {
     var interruption = new Interruption();
     try {
       Runtime.getRuntime().addShutdownHook(interruption.hook);
+      interruption.signals = ProcessSignals.listen(interruption::signalled);
     } catch (IllegalStateException e) {
       interruption.request();
     }
     return interruption;
+  }
+
+  private void signalled(String name) {
+    if (!stopSignal.compareAndSet(null, name)) {
+      request(name);
+    }
   }
 
   /** Notes that the launch shall end. */
@@ -34,8 +51,24 @@ final class Interruption implements AutoCloseable {
     requested.countDown();
   }
 
+  /** Notes that the launch shall end as this signal would end it. */
+  void request(String signal) {
+    exitCode = Signals.exitCode(signal);
+    request();
+  }
+
   boolean isRequested() {
     return requested.getCount() == 0;
+  }
+
+  /** Returns the signal that has asked for a stop. */
+  Optional<String> stopSignal() {
+    return Optional.ofNullable(stopSignal.get());
+  }
+
+  /** Returns the exit code of a launch that ends because of a request. */
+  int exitCode() {
+    return exitCode;
   }
 
   /** Waits for a request that others may have seen earlier; tells whether it has come. */
@@ -55,6 +88,9 @@ final class Interruption implements AutoCloseable {
   /** Lets the JVM end. */
   @Override
   public void close() {
+    if (signals != null) {
+      signals.close();
+    }
     finished.countDown();
     try {
       Runtime.getRuntime().removeShutdownHook(hook);

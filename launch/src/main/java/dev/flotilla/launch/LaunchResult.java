@@ -17,7 +17,12 @@ public record LaunchResult(int exitCode, Optional<Failure> failure) {
   }
 
   static LaunchResult interrupted() {
-    return new LaunchResult(ExitCodes.INTERRUPTED, Optional.empty());
+    return ended(ExitCodes.INTERRUPTED);
+  }
+
+  /** A launch that ended as it was asked to. */
+  static LaunchResult ended(int exitCode) {
+    return new LaunchResult(exitCode, Optional.empty());
   }
 
   static LaunchResult failed(Failure failure) {

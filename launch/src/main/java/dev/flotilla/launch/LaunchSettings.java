@@ -23,6 +23,7 @@ import java.util.TreeMap;
  * @param role name of the ranks' role
  * @param logDir folder for {@code workerlog.N} and {@code endpoints.log}
  * @param grace time between SIGTERM and SIGKILL, at most 7 seconds, so that all ranks end within 10
+ * @param policy what to do about failures, hangs and requests to stop
  */
 public record LaunchSettings(
     int processes,
@@ -34,7 +35,8 @@ public record LaunchSettings(
     String jobId,
     String role,
     Path logDir,
-    Duration grace) {
+    Duration grace,
+    FailurePolicy policy) {
 
   /** Time that ranks have to end after SIGTERM, where nothing else is said. */
   public static final Duration DEFAULT_GRACE = Duration.ofSeconds(5);
@@ -85,6 +87,11 @@ public record LaunchSettings(
     }
   }
 
+  /** Returns the same settings with another time between SIGTERM and SIGKILL. */
+  LaunchSettings withGrace(Duration other) {
+    return with(logDir, other, policy);
+  }
+
   private static void require(List<String> problems, boolean holds, String problem) {
     if (!holds) {
       problems.add(problem);
@@ -103,13 +110,33 @@ public record LaunchSettings(
         "none",
         "default",
         logDir,
-        DEFAULT_GRACE);
+        DEFAULT_GRACE,
+        FailurePolicy.defaults());
   }
 
   /** Returns the same settings with another folder for log files. */
   public LaunchSettings withLogDir(Path folder) {
+    return with(folder, grace, policy);
+  }
+
+  /** Returns the same settings with another policy. */
+  public LaunchSettings withPolicy(FailurePolicy other) {
+    return with(logDir, grace, other);
+  }
+
+  private LaunchSettings with(Path logFolder, Duration gracePeriod, FailurePolicy failurePolicy) {
     return new LaunchSettings(
-        processes, nodes, nodeRank, masterAddress, masterPort, hosts, jobId, role, folder, grace);
+        processes,
+        nodes,
+        nodeRank,
+        masterAddress,
+        masterPort,
+        hosts,
+        jobId,
+        role,
+        logFolder,
+        gracePeriod,
+        failurePolicy);
   }
 
   /** Returns the number of ranks on all hosts. */
@@ -128,6 +155,8 @@ public record LaunchSettings(
     arguments.put("ips", hosts.isEmpty() ? "None" : String.join(",", hosts));
     arguments.put("job_id", jobId);
     arguments.put("log_dir", logDir.toString());
+    arguments.put("max_restarts", Integer.toString(policy.maxRestarts()));
+    arguments.put("stop_grace_period", policy.stopGrace().toMillis() / 1000.0 + " s");
     arguments.put("master_addr", masterAddress.orElse("None"));
     arguments.put("master_port", masterPort.isPresent() ? "" + masterPort.getAsInt() : "None");
     arguments.put("nnodes", Integer.toString(nodes));

@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.world.RankEnvironment;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -81,8 +82,10 @@ public final class Launcher {
       prepareLogs(settings, starter);
       console.print(
           FleetTables.environment(
-              settings.processes(), RankEnvironment.shown(starter.variables(0))));
-      return superviseRanks(settings, command, interruption, starter);
+              settings.processes(), RankEnvironment.shown(starter.variables(0, 0))));
+      try (var room = ControlRoom.open(settings, folder, starter.masterPort(), console)) {
+        return new Attempts(settings, command, starter, room, interruption, console).run();
+      }
     } catch (IOException e) {
       // Files that an interrupted thread opens are closed under it.
       if (Thread.currentThread().isInterrupted()) {
@@ -101,15 +104,6 @@ public final class Launcher {
     try (var out = PrivateFiles.newFile(folder.resolve("endpoints.log"))) {
       String lines = String.join("\n", starter.endpointLines()) + "\n";
       out.write(lines.getBytes(StandardCharsets.UTF_8));
-    }
-  }
-
-  private LaunchResult superviseRanks(
-      LaunchSettings settings, RankCommand command, Interruption interruption, RankStarter starter)
-      throws IOException {
-    try (var group = new RankGroup(starter.launchId())) {
-      starter.startInto(group, command, console);
-      return new Supervisor(group, interruption, console, settings.grace()).supervise();
     }
   }
 }

@@ -23,19 +23,20 @@ final class LogPump {
   private final Thread thread;
   private boolean writable = true;
 
-  private LogPump(InputStream input, Path file, Console console, boolean shown) throws IOException {
+  private LogPump(InputStream input, RankLog log, Console console, boolean shown)
+      throws IOException {
     this.input = input;
-    this.log = new FrameFilter(new BufferedOutputStream(PrivateFiles.newFile(file), CHUNK));
-    this.file = file;
+    this.log = new FrameFilter(new BufferedOutputStream(log.open(), CHUNK));
+    this.file = log.file();
     this.console = console;
     this.shown = shown;
     this.thread =
         Thread.ofPlatform().daemon().name("flotilla-" + file.getFileName()).unstarted(this::pump);
   }
 
-  static LogPump start(InputStream input, Path file, Console console, boolean shown)
+  static LogPump start(InputStream input, RankLog log, Console console, boolean shown)
       throws IOException {
-    var pump = new LogPump(input, file, console, shown);
+    var pump = new LogPump(input, log, console, shown);
     pump.thread.start();
     return pump;
   }

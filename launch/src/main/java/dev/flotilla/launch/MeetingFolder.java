@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.PrivateFiles;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -50,12 +51,13 @@ final class MeetingFolder implements AutoCloseable {
     return folder;
   }
 
-  Path rendezvousFile() {
-    return folder.resolve("rendezvous");
+  /** Every attempt meets in a file of its own: a store must not hold what another one left. */
+  Path rendezvousFile(int attempt) {
+    return folder.resolve(attempt == 0 ? "rendezvous" : "rendezvous." + attempt);
   }
 
-  Path errorFile(int localRank) {
-    return folder.resolve("error." + localRank);
+  Path errorFile(int localRank, int attempt) {
+    return folder.resolve("error.%d.%d".formatted(attempt, localRank));
   }
 
   @Override

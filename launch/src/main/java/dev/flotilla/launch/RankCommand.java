@@ -12,13 +12,16 @@ import java.util.List;
  * @param classPath class path, which must hold this module as well
  * @param mainClass class with a {@code public static void main(String[])}
  * @param arguments arguments of the program
+ * @param argumentsOnRestart its arguments when all ranks are started again after a failure, in
+ *     place of the others
  */
 public record RankCommand(
     Path java,
     List<String> jvmOptions,
     String classPath,
     String mainClass,
-    List<String> arguments) {
+    List<String> arguments,
+    List<String> argumentsOnRestart) {
 
   private static final String NATIVE_ACCESS = "--enable-native-access";
 
@@ -26,6 +29,17 @@ public record RankCommand(
   public RankCommand {
     jvmOptions = List.copyOf(jvmOptions);
     arguments = List.copyOf(arguments);
+    argumentsOnRestart = List.copyOf(argumentsOnRestart);
+  }
+
+  /** Creates the command of a program that a restart tells nothing else. */
+  public RankCommand(
+      Path java,
+      List<String> jvmOptions,
+      String classPath,
+      String mainClass,
+      List<String> arguments) {
+    this(java, jvmOptions, classPath, mainClass, arguments, arguments);
   }
 
   /** Returns the java executable of the JVM that runs this code. */
@@ -34,7 +48,7 @@ public record RankCommand(
   }
 
   /** Returns the whole command line, with the bootstrap class before the program's own. */
-  List<String> commandLine() {
+  List<String> commandLine(boolean isRestart) {
     var line = new ArrayList<String>();
     line.add(java.toString());
     line.addAll(jvmOptions);
@@ -45,7 +59,7 @@ public record RankCommand(
     line.add(classPath);
     line.add(RankMain.class.getName());
     line.add(mainClass);
-    line.addAll(arguments);
+    line.addAll(isRestart ? argumentsOnRestart : arguments);
     return line;
   }
 }

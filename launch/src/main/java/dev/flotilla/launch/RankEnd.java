@@ -15,7 +15,12 @@ import java.util.Optional;
 record RankEnd(int rank, int exitCode, Instant reaped, Optional<ErrorFile> error) {
 
   boolean failed() {
-    return exitCode != ExitCodes.OK;
+    return exitCode != ExitCodes.OK && !hasStopped();
+  }
+
+  /** Tells whether the rank saved its state and ended because it was asked to. */
+  boolean hasStopped() {
+    return exitCode == ExitCodes.STOPPED;
   }
 
   /** Tells whether this end only follows from another rank's or a link's failure. */

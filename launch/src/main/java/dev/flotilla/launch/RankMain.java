@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.JobLink;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.RankEnvironment;
@@ -37,6 +38,7 @@ public final class RankMain {
   public static void main(String[] args) {
     var rank = new RankMain(System.getenv());
     LauncherWatch.start(System.getenv());
+    JobLink.ofThisProcess();
     if (args.length == 0) {
       rank.fail(new LaunchException("usage: RankMain MAIN-CLASS [ARGUMENT]..."));
       return;

@@ -23,7 +23,7 @@ record RankProcess(World world, Process process, LogPump pump, Path log, Path er
       World world,
       List<String> command,
       Map<String, String> environment,
-      Path log,
+      RankLog log,
       Path errorFile,
       Console console)
       throws IOException {
@@ -35,7 +35,7 @@ record RankProcess(World world, Process process, LogPump pump, Path log, Path er
       // A program that reads its input finds the end of it rather than wait for ever.
       process.getOutputStream().close();
       var pump = LogPump.start(process.getInputStream(), log, console, world.localRank() == 0);
-      return new RankProcess(world, process, pump, log, errorFile);
+      return new RankProcess(world, process, pump, log.file(), errorFile);
     } catch (IOException e) {
       process.destroyForcibly();
       throw e;

@@ -49,32 +49,38 @@ final class RankStarter {
     return launchId;
   }
 
+  int masterPort() {
+    return masterPort;
+  }
+
   /** Starts all ranks of this host; the calling thread must outlive them. */
-  void startInto(RankGroup group, RankCommand command, Console console) throws IOException {
+  void startInto(RankGroup group, RankCommand command, Console console, int attempt)
+      throws IOException {
     for (int local = 0; local < settings.processes(); local++) {
       var environment = new HashMap<>(inherited);
       RankEnvironment.forget(environment);
-      environment.putAll(variables(local));
+      environment.putAll(variables(local, attempt));
       group.add(
           RankProcess.start(
-              world(local),
-              command.commandLine(),
+              world(local, attempt),
+              command.commandLine(attempt > 0),
               environment,
-              settings.logDir().resolve("workerlog." + local),
-              folder.errorFile(local),
+              new RankLog(settings.logDir().resolve("workerlog." + local), attempt),
+              folder.errorFile(local, attempt),
               console));
     }
   }
 
   /** Returns what a rank gets beyond the inherited environment. */
-  Map<String, String> variables(int local) {
-    Map<String, String> variables = RankEnvironment.forRank(world(local), job());
+  Map<String, String> variables(int local, int attempt) {
+    Map<String, String> variables = RankEnvironment.forRank(world(local, attempt), job(attempt));
     variables.put(
         RankEnvironment.OMP_NUM_THREADS,
         inherited.getOrDefault(
             RankEnvironment.OMP_NUM_THREADS,
             Integer.toString(Math.max(1, cores / settings.processes()))));
-    variables.put(RankEnvironment.ERROR_FILE, folder.errorFile(local).toString());
+    variables.put(RankEnvironment.ERROR_FILE, folder.errorFile(local, attempt).toString());
+    variables.put(RankEnvironment.CONTROL_FOLDER, folder.path().toString());
     variables.put(RankEnvironment.LAUNCHER_PID, Long.toString(ProcessHandle.current().pid()));
     variables.put(RankEnvironment.LAUNCH_ID, launchId);
     if (local == 0 && terminalColumns.isPresent()) {
@@ -90,7 +96,7 @@ final class RankStarter {
     if (settings.hosts().isEmpty()) {
       String host = HostName.local();
       IntStream.range(0, settings.processes())
-          .forEach(local -> lines.add(host + ":" + world(local).rank()));
+          .forEach(local -> lines.add(host + ":" + rankOf(local)));
     } else {
       IntStream.range(0, settings.worldSize())
           .forEach(rank -> lines.add(hostOf(rank) + ":" + rank));
@@ -98,13 +104,17 @@ final class RankStarter {
     return lines;
   }
 
-  private World world(int local) {
+  int rankOf(int local) {
+    return settings.nodeRank() * settings.processes() + local;
+  }
+
+  private World world(int local, int attempt) {
     Rendezvous rendezvous =
         settings.isOneHost()
-            ? new Rendezvous.SharedFile(folder.rendezvousFile())
+            ? new Rendezvous.SharedFile(folder.rendezvousFile(attempt))
             : new Rendezvous.Tcp(masterAddress(), masterPort, false);
     return new World(
-        settings.nodeRank() * settings.processes() + local,
+        rankOf(local),
         settings.worldSize(),
         local,
         settings.processes(),
@@ -113,7 +123,7 @@ final class RankStarter {
         rendezvous);
   }
 
-  private JobDescription job() {
+  private JobDescription job(int attempt) {
     Path logDir = settings.logDir().toAbsolutePath();
     return new JobDescription(
         settings.jobId(),
@@ -121,7 +131,9 @@ final class RankStarter {
         masterAddress(),
         masterPort,
         endpoints(),
-        logDir.toString());
+        logDir.toString(),
+        attempt,
+        settings.policy().maxRestarts());
   }
 
   private List<String> endpoints() {

@@ -58,6 +58,7 @@ final class SettingsReader {
     int nodeRank = nodeRank(hosts, nodes);
     Optional<HostPort> master = new MasterFlags(flags, nodes).master(hosts);
     Duration grace = grace();
+    FailurePolicy policy = new PolicyFlags(flags, environment).policy();
     checkBackend();
     if (!flags.problems().isEmpty()) {
       return Optional.empty();
@@ -74,7 +75,8 @@ final class SettingsReader {
               value(FlagTable.RDZV_ID).orElse("none"),
               value(FlagTable.ROLE).orElse("default"),
               value(FlagTable.LOG_DIR).map(Path::of).orElse(DEFAULT_LOG_DIR),
-              grace));
+              grace,
+              policy));
     } catch (LaunchException e) {
       e.problems().forEach(flags::problem);
       return Optional.empty();

@@ -45,6 +45,15 @@ final class Signals {
     return NAMES.getOrDefault(number, "signal " + number);
   }
 
+  /** Returns the exit code of a process that the named signal ends. */
+  static int exitCode(String name) {
+    return NAMES.entrySet().stream()
+        .filter(entry -> entry.getValue().equals(name))
+        .map(entry -> ExitCodes.SIGNAL + entry.getKey())
+        .findFirst()
+        .orElse(ExitCodes.INTERRUPTED);
+  }
+
   /** Returns the likely cause of an end that left no error file. */
   static String cause(int exitCode) {
     if (!ExitCodes.isSignal(exitCode)) {

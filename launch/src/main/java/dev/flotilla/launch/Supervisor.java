@@ -1,38 +1,75 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.FailureNotice;
+import dev.flotilla.control.Frame;
 import dev.flotilla.world.ExitCodes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
- * Watches running ranks until all have ended well, one has failed, or the launch is interrupted.
+ * Watches running ranks until all have ended well or stopped as asked, one has failed or hangs, or
+ * the launch is interrupted.
  */
 final class Supervisor {
 
   private static final Duration POLL = Duration.ofMillis(100);
-  private static final int POLLS_PER_LOOK = 5;
-  private static final int LOOKS_BEFORE_NAMED = 5;
 
   /** Time for ranks that fail together to be seen together. */
   private static final Duration SETTLE = Duration.ofMillis(500);
 
+  /** Time for another host to say that the failure began there. */
+  private static final Duration OTHERS_TAKE = Duration.ofSeconds(2);
+
+  /** Time for the ranks to put a notice into their logs. */
+  private static final Duration NOTICE_TAKES = Duration.ofSeconds(1);
+
   /** A pager may be slow to take the last output of a launch that ended well. */
   private static final Duration OUTPUT_TAKES = Duration.ofMinutes(1);
 
+  private static final Set<Integer> ASKED_TO_END =
+      Set.of(ExitCodes.INTERRUPTED, ExitCodes.SIGNAL + Signals.TERM);
+
+  /** What ends the watch. */
+  private sealed interface Outcome {
+
+    record AllEnded() implements Outcome {}
+
+    record Failed(RankEnd end) implements Outcome {}
+
+    record FailedElsewhere(FailureNotice notice) implements Outcome {}
+
+    record Hung(Hang hang) implements Outcome {}
+
+    record Interrupted() implements Outcome {}
+  }
+
   private final RankGroup group;
   private final Interruption interruption;
+  private final ControlRoom room;
   private final Console console;
-  private final Duration grace;
-  private final StoppedRanks stoppedRanks;
+  private final LaunchSettings settings;
+  private final HangWatch hangs;
+  private final Stopping stopping;
+  private final FailureReporter reporter;
 
-  Supervisor(RankGroup group, Interruption interruption, Console console, Duration grace) {
+  Supervisor(
+      RankGroup group,
+      Interruption interruption,
+      ControlRoom room,
+      Console console,
+      LaunchSettings settings) {
     this.group = group;
     this.interruption = interruption;
+    this.room = room;
     this.console = console;
-    this.grace = grace;
-    this.stoppedRanks = new StoppedRanks(LOOKS_BEFORE_NAMED, console);
+    this.settings = settings;
+    FailurePolicy policy = settings.policy();
+    this.hangs = new HangWatch(room, group, console, settings.logDir(), policy.hangTimeout());
+    this.stopping = new Stopping(room, group, interruption, console, policy.stopGrace());
+    this.reporter = new FailureReporter(group, room);
   }
 
   /** Watches to the end; an interruption of this thread counts as one of the launch. */
@@ -55,37 +92,44 @@ final class Supervisor {
   }
 
   private LaunchResult watch() throws InterruptedException {
-    Optional<RankEnd> failed = awaitFirstFailure();
-    if (failed.isPresent()) {
-      settle(failed.get());
-    }
-    if (interruption.isRequested()) {
-      return interrupted();
-    }
-    return failed.isPresent() ? failed(failed.get()) : completed();
+    return switch (awaitOutcome()) {
+      case Outcome.AllEnded() -> completed();
+      case Outcome.Failed(RankEnd end) -> failed(end);
+      case Outcome.FailedElsewhere(FailureNotice notice) -> failedElsewhere(notice);
+      case Outcome.Hung(Hang hang) -> hung(hang);
+      case Outcome.Interrupted() -> interrupted();
+    };
   }
 
-  /** An interruption from the keyboard reaches ranks and launcher alike, in any order. */
-  private void settle(RankEnd failed) throws InterruptedException {
-    if (failed.exitCode() == ExitCodes.INTERRUPTED) {
-      interruption.awaitRequest(SETTLE);
-    }
-    if (!interruption.isRequested()) {
-      group.awaitAll(SETTLE);
-    }
-  }
-
-  private Optional<RankEnd> awaitFirstFailure() throws InterruptedException {
-    for (int poll = 1; !group.living().isEmpty() && !interruption.isRequested(); poll++) {
-      Optional<RankEnd> failed = group.awaitEnd(POLL).filter(RankEnd::failed);
+  private Outcome awaitOutcome() throws InterruptedException {
+    while (!interruption.isRequested()) {
+      if (group.living().isEmpty()) {
+        return new Outcome.AllEnded();
+      }
+      Optional<RankEnd> failed = group.awaitEnd(POLL).filter(this::hasFailed);
       if (failed.isPresent()) {
-        return failed;
+        return new Outcome.Failed(failed.get());
       }
-      if (poll % POLLS_PER_LOOK == 0) {
-        stoppedRanks.look(group.living());
+      room.look();
+      Optional<Outcome> told = lookAround();
+      if (told.isPresent()) {
+        return told.get();
       }
     }
-    return Optional.empty();
+    return new Outcome.Interrupted();
+  }
+
+  private boolean hasFailed(RankEnd end) {
+    return end.failed() || (end.hasStopped() && !stopping.isDecided());
+  }
+
+  private Optional<Outcome> lookAround() throws InterruptedException {
+    if (stopping.look() == Stopping.Verdict.END_BY_SIGNAL) {
+      interruption.request(stopping.signal());
+      return Optional.empty();
+    }
+    Optional<Outcome> elsewhere = room.others().failure().map(Outcome.FailedElsewhere::new);
+    return elsewhere.isPresent() ? elsewhere : hangs.look().map(Outcome.Hung::new);
   }
 
   private LaunchResult completed() throws InterruptedException {
@@ -93,26 +137,102 @@ final class Supervisor {
     if (killed > 0) {
       console.say("killed %s that ranks had left behind".formatted(count(killed, "process")));
     }
-    return LaunchResult.completed();
+    boolean hasStopped = group.ends().stream().anyMatch(RankEnd::hasStopped);
+    return hasStopped ? LaunchResult.ended(ExitCodes.STOPPED) : LaunchResult.completed();
   }
 
   private LaunchResult interrupted() throws InterruptedException {
     console.say("interrupted; stopping " + count(group.living().size(), "rank"));
-    group.stop(grace);
-    return LaunchResult.interrupted();
+    stopRanks();
+    return LaunchResult.ended(interruption.exitCode());
+  }
+
+  /** Ranks that have learnt to stop after a micro-step must know that this time is another. */
+  private void stopRanks() throws InterruptedException {
+    room.sendToRanks(new Frame.Leave());
+    group.stop(settings.grace());
   }
 
   private LaunchResult failed(RankEnd seenFirst) throws InterruptedException {
-    Instant stop = Instant.now();
+    if (ASKED_TO_END.contains(seenFirst.exitCode()) && awaitInterruption()) {
+      return interrupted();
+    }
     List<RankProcess> stopped = group.living().stream().filter(RankProcess::isStopped).toList();
+    if (!seenFirst.mayHaveWaited()) {
+      room.announce(reporter.noticeOf(seenFirst), NOTICE_TAKES);
+    }
+    group.awaitAll(SETTLE);
+    if (interruption.isRequested()) {
+      return interrupted();
+    }
+    Optional<FailureNotice> elsewhere = elsewhere(seenFirst);
+    return elsewhere.isPresent()
+        ? failedElsewhere(elsewhere.get())
+        : failedHere(seenFirst, stopped);
+  }
+
+  /** A signal to a whole process group reaches ranks and launcher alike, in any order. */
+  private boolean awaitInterruption() throws InterruptedException {
+    return interruption.awaitRequest(SETTLE) || interruptedByStopSignal();
+  }
+
+  private boolean interruptedByStopSignal() {
+    interruption.stopSignal().ifPresent(interruption::request);
+    return interruption.isRequested();
+  }
+
+  /** Ranks that failed because of a peer may have one on another host to blame. */
+  private Optional<FailureNotice> elsewhere(RankEnd seenFirst) throws InterruptedException {
+    boolean mayBe = group.ends().stream().filter(RankEnd::failed).allMatch(RankEnd::mayHaveWaited);
+    if (!settings.isOneHost() && mayBe && seenFirst.mayHaveWaited()) {
+      boolean _ = room.await(() -> room.others().failure().isPresent(), OTHERS_TAKE);
+    }
+    return mayBe ? room.others().failure() : Optional.empty();
+  }
+
+  private LaunchResult failedHere(RankEnd seenFirst, List<RankProcess> stopped)
+      throws InterruptedException {
+    Instant stop = Instant.now();
+    String whereabouts = whereabouts();
     console.say(
         "rank %d ended with %s; %s still running on this host"
             .formatted(
                 seenFirst.rank(),
                 Signals.describe(seenFirst.exitCode()),
                 count(group.living().size(), "rank")));
-    group.stop(grace);
-    Failure failure = new FailureReporter(group, stop).failure(stopped);
+    if (seenFirst.mayHaveWaited()) {
+      room.announce(reporter.notice(seenFirst, stop, stopped, hangs.staller()), NOTICE_TAKES);
+    }
+    room.dumpCollectives(settings.logDir());
+    stopRanks();
+    return report(reporter.failure(seenFirst, stop, stopped, hangs.staller(), whereabouts));
+  }
+
+  private LaunchResult failedElsewhere(FailureNotice notice) throws InterruptedException {
+    Instant stop = Instant.now();
+    String whereabouts = whereabouts();
+    room.sendToRanks(new Frame.Notice(notice));
+    room.dumpCollectives(settings.logDir());
+    group.awaitAll(SETTLE);
+    stopRanks();
+    return report(reporter.elsewhere(notice, stop, whereabouts));
+  }
+
+  private LaunchResult hung(Hang hang) throws InterruptedException {
+    Instant stop = Instant.now();
+    FailureNotice notice = reporter.noticeOf(hang, settings);
+    room.announce(notice, NOTICE_TAKES);
+    room.dumpCollectives(settings.logDir());
+    stopRanks();
+    return report(reporter.hung(hang, notice, stop));
+  }
+
+  private String whereabouts() {
+    boolean hasCollectives = room.places().stream().anyMatch(place -> place.sequence() > 0);
+    return hasCollectives ? hangs.whereabouts() : "";
+  }
+
+  private LaunchResult report(Failure failure) {
     console.say(failure.report());
     return LaunchResult.failed(failure);
   }

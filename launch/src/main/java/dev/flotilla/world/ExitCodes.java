@@ -26,6 +26,18 @@ public final class ExitCodes {
   /** The ranks did not find each other. */
   public static final int RENDEZVOUS_FAILED = 6;
 
+  /** A loss or gradient is not finite, or ranks hold different parameters. */
+  public static final int NUMBERS = 7;
+
+  /** A checkpoint could not be written or read. */
+  public static final int CHECKPOINT = 8;
+
+  /** A rank hung: it fell silent, or the others waited for it in vain. */
+  public static final int HANG = 9;
+
+  /** Stopped on request; the state is saved, resume to go on. */
+  public static final int STOPPED = 10;
+
   /** Added to a signal's number when a signal ended the process. */
   public static final int SIGNAL = 128;
 
@@ -48,6 +60,10 @@ public final class ExitCodes {
       case PLAN_REJECTED -> "the combination of techniques was rejected";
       case PEER_FAILED -> "a collective failed because of a peer or a link";
       case RENDEZVOUS_FAILED -> "the ranks did not find each other";
+      case NUMBERS -> "a loss or gradient is not finite, or ranks hold different parameters";
+      case CHECKPOINT -> "a checkpoint could not be written or read";
+      case HANG -> "a rank hung";
+      case STOPPED -> "stopped on request; the state is saved, resume to go on";
       default -> "the program failed";
     };
   }

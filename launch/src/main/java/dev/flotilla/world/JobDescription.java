@@ -11,6 +11,8 @@ import java.util.List;
  * @param masterPort port for programs that let rank 0 serve a store
  * @param endpoints host and port for each rank in rank order; empty when hosts are not known
  * @param logFolder folder of the log files on this host
+ * @param restart how often the job was restarted before
+ * @param maxRestarts how often it may be restarted
  */
 public record JobDescription(
     String id,
@@ -18,7 +20,9 @@ public record JobDescription(
     String masterAddress,
     int masterPort,
     List<String> endpoints,
-    String logFolder) {
+    String logFolder,
+    int restart,
+    int maxRestarts) {
 
   /** Copies the list. */
   public JobDescription {

@@ -1,8 +1,10 @@
 package dev.flotilla.world;
 
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Reads and writes the environment variables that tell a process its rank.
@@ -25,6 +27,15 @@ public final class RankEnvironment {
 
   /** Random name by which the launcher finds every process its ranks started. */
   public static final String LAUNCH_ID = "FLOTILLA_LAUNCH_ID";
+
+  /** Private folder through which a rank finds its launcher's control channel. */
+  public static final String CONTROL_FOLDER = "FLOTILLA_CONTROL_FOLDER";
+
+  /** How often the job was restarted before this process was started. */
+  public static final String RESTART = "FLOTILLA_RESTART";
+
+  /** File with the key that the launchers of several hosts share. */
+  public static final String JOB_KEY_FILE = "FLOTILLA_JOB_KEY_FILE";
 
   /** Columns of the launcher's terminal; set only where a progress line may be drawn. */
   public static final String TERMINAL = "FLOTILLA_TERMINAL";
@@ -142,12 +153,46 @@ public final class RankEnvironment {
     return environment.getOrDefault(RANK, "?");
   }
 
+  /** Returns the folder of the launcher's control channel; empty without a launcher. */
+  public static Optional<Path> controlFolder(Map<String, String> environment) {
+    return Optional.ofNullable(environment.get(CONTROL_FOLDER)).map(Path::of);
+  }
+
+  /** Tells whether a process is a rank itself rather than one that a rank has started. */
+  public static boolean isStartedByLauncher(
+      Map<String, String> environment, ProcessHandle process) {
+    String launcher = environment.getOrDefault(LAUNCHER_PID, "");
+    return process.parent().filter(it -> Long.toString(it.pid()).equals(launcher)).isPresent();
+  }
+
+  /** Returns the rank that a launcher has given a process. */
+  public static int launchedRank(Map<String, String> environment) {
+    return Integer.parseInt(environment.getOrDefault(RANK, "0"));
+  }
+
+  /** Returns how often a launcher had restarted the job before it started a process. */
+  public static int restart(Map<String, String> environment) {
+    return Integer.parseInt(environment.getOrDefault(RESTART, "0"));
+  }
+
+  /** Tells whether a process is one of several ranks; one that cannot know is not. */
+  public static boolean isOneOfSeveral(Map<String, String> environment) {
+    try {
+      return !read(environment).isSolo();
+    } catch (WorldException e) {
+      return false;
+    }
+  }
+
   /** Removes what a launcher inherited but its ranks must not take for their own. */
   public static void forget(Map<String, String> environment) {
     List.of(
             RENDEZVOUS_FILE,
             ERROR_FILE,
             TERMINAL,
+            CONTROL_FOLDER,
+            RESTART,
+            JOB_KEY_FILE,
             PADDLE_CURRENT_ENDPOINT,
             PADDLE_TRAINER_ENDPOINTS)
         .forEach(environment::remove);
@@ -177,8 +222,9 @@ public final class RankEnvironment {
     variables.put("ROLE_NAME", job.role());
     put(variables, "ROLE_RANK", world.rank());
     put(variables, "ROLE_WORLD_SIZE", world.size());
-    put(variables, "TORCHELASTIC_RESTART_COUNT", 0);
-    put(variables, "TORCHELASTIC_MAX_RESTARTS", 0);
+    put(variables, RESTART, job.restart());
+    put(variables, "TORCHELASTIC_RESTART_COUNT", job.restart());
+    put(variables, "TORCHELASTIC_MAX_RESTARTS", job.maxRestarts());
     variables.put("TORCHELASTIC_RUN_ID", job.id());
     variables.put(USE_AGENT_STORE, "False");
     put(variables, "TORCH_NCCL_ASYNC_ERROR_HANDLING", 1);

@@ -21,6 +21,7 @@ final class Launch {
   private final Map<String, String> environment = new HashMap<>(System.getenv());
   private OptionalInt columns = OptionalInt.empty();
   private Duration grace = LaunchSettings.DEFAULT_GRACE;
+  private FailurePolicy policy = FailurePolicy.defaults();
 
   Launch(Path folder) {
     this.folder = folder;
@@ -28,6 +29,11 @@ final class Launch {
 
   Launch grace(Duration period) {
     grace = period;
+    return this;
+  }
+
+  Launch policy(FailurePolicy other) {
+    policy = other;
     return this;
   }
 
@@ -55,18 +61,7 @@ final class Launch {
   }
 
   LaunchSettings settings(int processes) {
-    LaunchSettings plain = LaunchSettings.oneHost(processes, logs());
-    return new LaunchSettings(
-        plain.processes(),
-        plain.nodes(),
-        plain.nodeRank(),
-        plain.masterAddress(),
-        plain.masterPort(),
-        plain.hosts(),
-        plain.jobId(),
-        plain.role(),
-        plain.logDir(),
-        grace);
+    return LaunchSettings.oneHost(processes, logs()).withGrace(grace).withPolicy(policy);
   }
 
   Launcher launcher() {

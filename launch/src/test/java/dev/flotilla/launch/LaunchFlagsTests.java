@@ -215,9 +215,7 @@ class LaunchFlagsTests {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--max-restarts 3 | --max-restarts 3: ranks are not restarted: that needs checkpoints",
-        "--max_restart 1 | --max_restart 1: ranks are not restarted",
-        "--elastic_level 1 | --elastic_level 1: ranks are not restarted",
+        "--elastic_level 1 | --elastic_level 1: restarts are asked for by number",
         "--numa-binding node | --numa-binding node: ranks are not bound to NUMA nodes",
         "--local-ranks-filter 1 | standard output shows the first rank alone",
         "--local-addr 10.0.0.1 | the address of this host is not chosen here",
@@ -267,9 +265,9 @@ class LaunchFlagsTests {
 
   @Test
   void refusesVariablesItCannotKeepByTheirName() {
-    assertThat(problems(Map.of("PET_MAX_RESTARTS", "2", "PET_NPROC_PER_NODE", "no"), ""))
+    assertThat(problems(Map.of("PET_MAX_RESTARTS", "-2", "PET_NPROC_PER_NODE", "no"), ""))
         .hasSize(2)
-        .anyMatch(problem -> problem.startsWith("PET_MAX_RESTARTS 2: ranks are not restarted"))
+        .anyMatch(problem -> problem.startsWith("PET_MAX_RESTARTS must be a whole number from 0"))
         .anyMatch(problem -> problem.startsWith("PET_NPROC_PER_NODE must be a whole number"));
   }
 

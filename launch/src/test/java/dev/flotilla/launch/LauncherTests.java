@@ -76,7 +76,8 @@ class LauncherTests {
             "job7",
             "default",
             launch.logs(),
-            Duration.ofSeconds(5));
+            Duration.ofSeconds(5),
+            FailurePolicy.defaults());
     launch.with("FLOTILLA_RENDEZVOUS_FILE", "/stale").with("OMP_NUM_THREADS", "7");
 
     launch.run(settings, "*:place", "*:env:PADDLE_CURRENT_ENDPOINT", "*:env:OMP_NUM_THREADS");
@@ -174,7 +175,8 @@ class LauncherTests {
               "none",
               "default",
               launch.logs(),
-              Duration.ofSeconds(5));
+              Duration.ofSeconds(5),
+              FailurePolicy.defaults());
 
       assertThatThrownBy(() -> launch.run(settings, "*:exit:0"))
           .isInstanceOfSatisfying(

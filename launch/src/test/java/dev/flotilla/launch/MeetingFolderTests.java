@@ -21,7 +21,7 @@ class MeetingFolderTests {
     Path path;
     try (var folder = create()) {
       path = folder.path();
-      Files.createFile(folder.rendezvousFile());
+      Files.createFile(folder.rendezvousFile(0));
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
           .isEqualTo("rwx------");
     }

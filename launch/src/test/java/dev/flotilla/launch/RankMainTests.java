@@ -52,7 +52,7 @@ class RankMainTests {
   }
 
   private Process start(Map<String, String> environment, String... steps) throws IOException {
-    var builder = new ProcessBuilder(Launch.command(steps).commandLine());
+    var builder = new ProcessBuilder(Launch.command(steps).commandLine(false));
     builder.redirectErrorStream(true).redirectOutput(folder.resolve("out").toFile());
     builder.environment().put("RANK", "0");
     builder.environment().putAll(environment);

@@ -111,7 +111,8 @@ class ReportPartsTests {
                     "id",
                     "role",
                     folder,
-                    Duration.ofMinutes(1)));
+                    Duration.ofMinutes(1),
+                    FailurePolicy.defaults()));
 
     assertThat(refusal.problems())
         .containsExactly(

@@ -221,7 +221,7 @@ class RankEnvironmentTests {
   @Test
   void writesWhatItReads() {
     World world = world(place(5, 8, 1, 4, 1, 2), tcp("node-0", 1234));
-    var job = new JobDescription("job", "trainer", "node-0", 1234, List.of(), "/log");
+    var job = new JobDescription("job", "trainer", "node-0", 1234, List.of(), "/log", 2, 3);
 
     Map<String, String> variables = RankEnvironment.forRank(world, job);
 
@@ -250,7 +250,8 @@ class RankEnvironmentTests {
   void writesTheRendezvousFileAndTheEndpointsOfOneHost() {
     World world = world(place(1, 2, 1, 2, 0, 1), FILE);
     var job =
-        new JobDescription("job", "default", "127.0.0.1", 9, List.of("a:6070", "a:6071"), "/log");
+        new JobDescription(
+            "job", "default", "127.0.0.1", 9, List.of("a:6070", "a:6071"), "/log", 0, 0);
 
     Map<String, String> variables = RankEnvironment.forRank(world, job);
 

@@ -1,7 +1,9 @@
 package dev.flotilla.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.flotilla.data.BatchSource;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.Strategy;
@@ -13,10 +15,12 @@ import dev.flotilla.testkit.RecordingCollective;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.bytedeco.javacpp.Pointer;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -51,7 +55,7 @@ class ConformanceTests {
                   return recorder.get();
                 });
     try (var trainer = builder.build()) {
-      var result = trainer.fit(POINTS.batches(32 / world.size()).shuffled(7), 1);
+      var result = trainer.fit(source(world), 1);
       return new Outcome(Snapshot.of(trainer), recorder.get().calls(), result.loss());
     }
   }
@@ -95,6 +99,50 @@ class ConformanceTests {
     var one = train(World.solo(), row.techniques());
     var two = Ranks.of(2).callWorlds(world -> train(world, row.techniques())).getFirst();
     assertThat(two.weights().relativeDistance(one.weights())).isLessThan(1e-5);
+  }
+
+  @ParameterizedTest
+  @MethodSource("rows")
+  void oneRankThatWasStoppedGoesOnAsIfItNeverWas(Row row, @TempDir Path folder) {
+    var whole = train(World.solo(), row.techniques());
+    stopInsideAWindow(World.solo(), row.techniques(), folder);
+    var resumed = goOn(World.solo(), row.techniques(), folder);
+    assertThat(resumed.isSameAs(whole.weights())).isTrue();
+  }
+
+  @ParameterizedTest
+  @MethodSource("rows")
+  void twoRanksThatWereStoppedGoOnAsIfTheyNeverWere(Row row, @TempDir Path folder) {
+    var whole = Ranks.of(2).callWorlds(world -> train(world, row.techniques())).getFirst();
+    Ranks.of(2).callWorlds(world -> stopInsideAWindow(world, row.techniques(), folder));
+    var resumed = Ranks.of(2).callWorlds(world -> goOn(world, row.techniques(), folder)).getFirst();
+    assertThat(resumed.isSameAs(whole.weights())).isTrue();
+  }
+
+  /** Stops after 11 micro-steps, which is inside a window where there are windows. */
+  private static long stopInsideAWindow(World world, List<Strategy> techniques, Path folder) {
+    try (var trainer = savingTrainer(world, techniques, folder)) {
+      trainer.link(new StopsAfter(10));
+      assertThatThrownBy(() -> trainer.fit(source(world), 1)).isInstanceOf(StoppedException.class);
+      return trainer.microSteps();
+    }
+  }
+
+  private static Snapshot goOn(World world, List<Strategy> techniques, Path folder) {
+    try (var trainer = savingTrainer(world, techniques, folder)) {
+      assertThat(trainer.resume(folder)).isPresent();
+      assertThat(trainer.microSteps()).isEqualTo(11);
+      trainer.fit(source(world), 1);
+      return Snapshot.of(trainer);
+    }
+  }
+
+  private static Trainer savingTrainer(World world, List<Strategy> techniques, Path folder) {
+    return trainer(world, techniques).checkpoints(CheckpointSettings.in(folder)).build();
+  }
+
+  private static BatchSource source(World world) {
+    return POINTS.batches(32 / world.size()).shuffled(7);
   }
 
   @ParameterizedTest

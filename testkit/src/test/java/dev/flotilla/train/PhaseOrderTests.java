@@ -14,6 +14,7 @@ import dev.flotilla.engine.Update;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.optim.Sgd;
+import dev.flotilla.state.RunState;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.world.World;
@@ -60,6 +61,9 @@ class PhaseOrderTests {
 
     private Update recordingUpdate() {
       return new Update() {
+        @Override
+        public void remember(RunState state) {}
+
         @Override
         public void apply(double lr) {
           calls.add("update " + lr);

@@ -32,9 +32,9 @@ public record LeNet5(@Setting(doc = "number of classes, at least 2", def = "10")
     return List.of(
         new ConvolutionSegment("conv1", 1, 6, 5),
         new ConvolutionSegment("conv2", 6, 16, 5),
-        new LinearSegment("fc1", 400, 120, false),
-        new LinearSegment("fc2", 120, 84, false),
-        new LinearSegment("fc3", 84, classes, true));
+        new LinearSegment("fc1", 400, 120, false, 0),
+        new LinearSegment("fc2", 120, 84, false, 0),
+        new LinearSegment("fc3", 84, classes, true, 0));
   }
 
   @Override

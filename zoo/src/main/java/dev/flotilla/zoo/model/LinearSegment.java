@@ -1,6 +1,7 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
@@ -16,8 +17,10 @@ import org.bytedeco.pytorch.global.torch;
  * @param inputs numbers per sample it takes
  * @param outputs numbers per sample it gives
  * @param isLast whether it gives logits
+ * @param dropout share of outputs left out in training
  */
-record LinearSegment(String name, long inputs, long outputs, boolean isLast) implements Segment {
+record LinearSegment(String name, long inputs, long outputs, boolean isLast, double dropout)
+    implements Segment {
 
   @Override
   public List<ParameterSpec> parameters() {
@@ -30,11 +33,15 @@ record LinearSegment(String name, long inputs, long outputs, boolean isLast) imp
   public Forward bind(Weights weights) {
     Tensor weight = weights.parameter(name + ".weight");
     var bias = weights.optional(name + ".bias");
-    return (input, _) -> {
+    return (input, mode) -> {
       Tensor x = input.only();
       Tensor flat = x.dim() == 2 ? x : x.flatten(1, -1);
       Tensor y = torch.linear(flat, weight, bias);
-      return Activations.of(isLast ? y : y.relu_());
+      Tensor activated = isLast ? y : y.relu_();
+      return Activations.of(
+          dropout > 0 && mode == ForwardMode.TRAIN
+              ? torch.dropout(activated, dropout, true)
+              : activated);
     };
   }
 }

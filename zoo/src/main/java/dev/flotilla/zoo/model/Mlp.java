@@ -15,13 +15,21 @@ import java.util.List;
  * @param inputs numbers per sample
  * @param hidden widths of the hidden layers
  * @param classes number of classes
+ * @param dropout share of each hidden layer's outputs that are left out in training
  */
 public record Mlp(
     @Setting(doc = "numbers per sample, at least 1", def = "1024") int inputs,
     @Setting(doc = "widths of the hidden layers, each at least 1", def = "[128]")
         List<Integer> hidden,
-    @Setting(doc = "number of classes, at least 2", def = "10") int classes)
+    @Setting(doc = "number of classes, at least 2", def = "10") int classes,
+    @Setting(doc = "share of hidden outputs left out in training, in [0, 1)", def = "0")
+        double dropout)
     implements Model {
+
+  /** Returns a chain without dropout. */
+  public Mlp(int inputs, List<Integer> hidden, int classes) {
+    this(inputs, hidden, classes, 0);
+  }
 
   /** Checks the settings. */
   public Mlp {
@@ -30,6 +38,7 @@ public record Mlp(
     Check.that(inputs >= 1, "inputs", "must be at least 1", inputs)
         .and(widthsArePositive, "hidden", "must hold numbers of at least 1", hidden)
         .and(classes >= 2, "classes", "must be at least 2", classes)
+        .and(dropout >= 0 && dropout < 1, "dropout", "must be in [0, 1)", dropout)
         .orThrow();
   }
 
@@ -43,10 +52,10 @@ public record Mlp(
     List<Segment> segments = new ArrayList<>();
     long width = inputs;
     for (int next : hidden) {
-      segments.add(new LinearSegment("fc" + (segments.size() + 1), width, next, false));
+      segments.add(new LinearSegment("fc" + (segments.size() + 1), width, next, false, dropout));
       width = next;
     }
-    segments.add(new LinearSegment("fc" + (segments.size() + 1), width, classes, true));
+    segments.add(new LinearSegment("fc" + (segments.size() + 1), width, classes, true, 0));
     return segments;
   }
 

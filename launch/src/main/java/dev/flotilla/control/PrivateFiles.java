@@ -1,4 +1,4 @@
-package dev.flotilla.launch;
+package dev.flotilla.control;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -18,7 +18,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Makes files and folders that only their owner can read, where the file system knows owners. */
-final class PrivateFiles {
+public final class PrivateFiles {
 
   private static final String FILE_MODE = "rw-------";
   private static final String FOLDER_MODE = "rwx------";
@@ -28,16 +28,26 @@ final class PrivateFiles {
   /**
    * Opens an empty file of mode 0600, replacing the content of one that exists; follows no link.
    */
-  static OutputStream newFile(Path file) throws IOException {
+  public static OutputStream newFile(Path file) throws IOException {
     return Channels.newOutputStream(openEmpty(file));
   }
 
-  static FileChannel openEmpty(Path file) throws IOException {
+  /** Opens such a file at its end, keeping its content. */
+  public static OutputStream appendTo(Path file) throws IOException {
+    return Channels.newOutputStream(open(file, StandardOpenOption.APPEND));
+  }
+
+  /** Opens such a file as a channel. */
+  public static FileChannel openEmpty(Path file) throws IOException {
+    return open(file, StandardOpenOption.TRUNCATE_EXISTING);
+  }
+
+  private static FileChannel open(Path file, OpenOption content) throws IOException {
     Set<OpenOption> options =
         Set.of(
             StandardOpenOption.CREATE,
             StandardOpenOption.WRITE,
-            StandardOpenOption.TRUNCATE_EXISTING,
+            content,
             LinkOption.NOFOLLOW_LINKS);
     FileChannel channel = FileChannel.open(file, options, mode(file, FILE_MODE));
     if (knowsOwners(file)) {
@@ -47,12 +57,12 @@ final class PrivateFiles {
   }
 
   /** Makes a folder and its parents, the new ones with mode 0700. */
-  static void createFolders(Path folder) throws IOException {
+  public static void createFolders(Path folder) throws IOException {
     Files.createDirectories(folder, mode(folder.toAbsolutePath(), FOLDER_MODE));
   }
 
   /** Deletes a folder with all it holds; follows no link. */
-  static void deleteFolder(Path folder) throws IOException {
+  public static void deleteFolder(Path folder) throws IOException {
     Files.walkFileTree(
         folder,
         new SimpleFileVisitor<>() {

@@ -1,0 +1,173 @@
+package dev.flotilla.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.world.ExitCodes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A random rank is killed at a random instant, and the run resumed: it must end as if nothing had
+ * happened, in weights and in events.
+ *
+ * <p>The numbers of kills grow with the profile {@code thorough}.
+ */
+class KillAndResumeTests {
+
+  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 12);
+  private static final int KILLS_PER_VARIANT =
+      Integer.getInteger("flotilla.test.kills.per.variant", 1);
+  private static final int RANKS = 3;
+
+  private static final String SMALL_JOB =
+      """
+      model: {name: mlp, inputs: 1024, hidden: [64], dropout: 0.2}
+      data: digits
+      global_batch: 24
+      max_steps: 200
+      optimizer: {name: momentum, lr: 0.05}
+      schedule: cosine
+      eval: {every: 100}
+      compare_every: 50
+      threads: 1
+      """;
+
+  private static final Map<String, Variant> VARIANTS =
+      Map.of(
+          "plain, async", new Variant("checkpoint: {every: 10}"),
+          "plain, sync", new Variant("checkpoint: {every: 10, async: false}"),
+          "merge, async",
+              new Variant("checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3}}"),
+          "merge, sync",
+              new Variant(
+                  "checkpoint: {every: 7, async: false}\n"
+                      + "strategy: {gradient_merge: {k_steps: 3}}"));
+
+  /** What a variant adds to the small job. */
+  private record Variant(String keys) {}
+
+  /** A run that nobody disturbed, and how long it took. */
+  private record Whole(RunFiles files, Duration took) {}
+
+  @TempDir static Path folder;
+  private static final Map<String, Whole> WHOLE = new HashMap<>();
+
+  static Stream<Integer> seeds() {
+    return IntStream.range(0, KILLS).boxed();
+  }
+
+  static Stream<String> variants() {
+    return VARIANTS.keySet().stream().sorted();
+  }
+
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void killedAtARandomInstant(int seed) throws Exception {
+    killAndResume("plain, async", seed);
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void killedWithEachTechnique(String variant) throws Exception {
+    for (int seed = 0; seed < KILLS_PER_VARIANT; seed++) {
+      killAndResume(variant, 1000 + seed);
+    }
+  }
+
+  private static void killAndResume(String variant, int seed) throws Exception {
+    var whole = whole(variant);
+    var flotilla = flotilla(variant.replaceAll("\\W+", "-") + "-" + seed);
+    var random = new SplittableRandom(seed);
+    int victim = random.nextInt(RANKS);
+    // From the moment when the rank exists, over all of the run, its saves and its end.
+    var after = Duration.ofMillis((long) (whole.took().toMillis() * random.nextDouble()));
+    var run = flotilla.work().resolve("run");
+    try (var job = launch(flotilla, variant)) {
+      var rank = job.rank(victim);
+      Thread.sleep(after);
+      boolean wasAlive = rank.destroyForcibly();
+      int code = job.await().exitCode();
+      assertThat(code)
+          .as("rank %d killed after %s, alive: %s\n%s", victim, after, wasAlive, job.err())
+          .isIn(ExitCodes.OK, ExitCodes.SIGNAL + 9);
+    }
+    try (var again = launch(flotilla, variant)) {
+      again.await().expect(ExitCodes.OK);
+    }
+    var resumed = new RunFiles(run);
+    assertThat(resumed.weights())
+        .as("%s, seed %d: rank %d killed after %s", variant, seed, victim, after)
+        .isEqualTo(whole.files().weights());
+    assertThat(comparable(resumed.events())).isEqualTo(comparable(whole.files().events()));
+    assertThat(resumed.model()).hasSameBinaryContentAs(whole.files().model());
+    try (var left = Files.list(run.resolve("checkpoints"))) {
+      assertThat(left.map(path -> path.getFileName().toString()))
+          .allMatch(name -> name.startsWith("update-") || name.equals(".writer"));
+    }
+  }
+
+  private static Whole whole(String variant) throws IOException {
+    var known = WHOLE.get(variant);
+    if (known != null) {
+      return known;
+    }
+    var flotilla = flotilla(variant.replaceAll("\\W+", "-") + "-whole");
+    long start = System.nanoTime();
+    try (var job = launch(flotilla, variant)) {
+      job.rank(0);
+      start = System.nanoTime();
+      job.await().expect(ExitCodes.OK);
+    }
+    var took = Duration.ofNanos(System.nanoTime() - start);
+    var whole = new Whole(new RunFiles(flotilla.work().resolve("run")), took);
+    WHOLE.put(variant, whole);
+    return whole;
+  }
+
+  private static Flotilla flotilla(String name) {
+    // Short runs are all start-up: the quick compiler alone makes it half as long.
+    return Flotilla.in(folder.resolve(name))
+        .with("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+  }
+
+  private static Running launch(Flotilla flotilla, String variant) throws IOException {
+    Files.createDirectories(flotilla.work());
+    var recipe = flotilla.work().resolve("small.yaml");
+    Files.writeString(recipe, SMALL_JOB + VARIANTS.getOrDefault(variant, new Variant("")).keys());
+    return flotilla.start(
+        "run", "--nproc=3", recipe.toString(), "--out", "run", "--resume", "auto");
+  }
+
+  /** Leaves out what depends on the clock and the machine. */
+  private static List<JsonNode> comparable(List<JsonNode> events) {
+    events.forEach(KillAndResumeTests::withoutTimes);
+    return events;
+  }
+
+  private static void withoutTimes(JsonNode node) {
+    if (node instanceof ObjectNode object) {
+      object.remove(
+          List.of(
+              "time",
+              "seconds",
+              "samples_per_second",
+              "train_seconds",
+              "wall_seconds",
+              "peak_rss_bytes"));
+      object.values().forEach(KillAndResumeTests::withoutTimes);
+    }
+  }
+}

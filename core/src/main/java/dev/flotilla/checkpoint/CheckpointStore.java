@@ -1,0 +1,184 @@
+package dev.flotilla.checkpoint;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The folder that holds a run's checkpoints, and the protocol by which they come and go.
+ *
+ * <p>A checkpoint is written under another name, brought to the disk, and committed by one rename;
+ * it is removed by a rename first, too. Whatever has a checkpoint's name is thus whole, whenever a
+ * process or the machine dies.
+ */
+final class CheckpointStore {
+
+  private static final String SAVING = ".saving-";
+  private static final String REMOVING = ".removing-";
+  private static final String WRITER = ".writer";
+
+  private final Path folder;
+  private final Disk disk;
+
+  CheckpointStore(Path folder, Disk disk) {
+    this.folder = folder;
+    this.disk = disk;
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  /** Returns the checkpoints that were committed, newest first. */
+  List<Path> committed() {
+    return list().stream()
+        .filter(path -> position(path).isPresent())
+        .sorted(Comparator.comparing((Path path) -> position(path).orElseThrow()).reversed())
+        .toList();
+  }
+
+  private static Optional<Position> position(Path path) {
+    return Position.ofFolder(String.valueOf(path.getFileName()));
+  }
+
+  private List<Path> list() {
+    try (Stream<Path> paths = Files.list(folder)) {
+      return paths.toList();
+    } catch (NoSuchFileException none) {
+      return List.of();
+    } catch (IOException e) {
+      throw CheckpointException.of("cannot read", folder, e);
+    }
+  }
+
+  /**
+   * Takes possession of the folder and removes what dead writers left half-done.
+   *
+   * @param writer distinguishes this attempt from all others
+   */
+  void take(String writer) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      Files.createDirectories(folder, RealDisk.owner("rwx------"));
+    }
+    for (var path : list()) {
+      var name = String.valueOf(path.getFileName());
+      if (name.startsWith(SAVING) || name.startsWith(REMOVING)) {
+        deleteAll(path);
+      }
+    }
+    var mark = folder.resolve(WRITER);
+    disk.delete(mark);
+    NotedFile.write(
+        disk,
+        folder,
+        "writer",
+        out -> out.write(ByteBuffer.wrap(writer.getBytes(StandardCharsets.UTF_8))));
+    disk.rename(folder.resolve("writer"), mark);
+  }
+
+  /** Tells whether nobody has taken the folder since this writer did. */
+  boolean isHeldBy(String writer) {
+    try {
+      return Files.readString(folder.resolve(WRITER)).equals(writer);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  Path staging(Position position, String writer) {
+    return folder.resolve(SAVING + position.folderName() + "-" + writer);
+  }
+
+  /** Makes the place where all ranks write their parts. */
+  void begin(Position position, String writer) throws IOException {
+    disk.createFolder(staging(position, writer));
+  }
+
+  /** Writes the manifest and gives the checkpoint its name. */
+  void commit(
+      Position position, String writer, int ranks, Map<String, String> facts, List<FileNote> files)
+      throws IOException {
+    var staging = staging(position, writer);
+    Manifest.of(position, ranks, facts, files).write(disk, staging);
+    disk.syncFolder(staging);
+    if (!isHeldBy(writer)) {
+      throw new IOException("another run has taken over the folder since this one began");
+    }
+    var target = folder.resolve(position.folderName());
+    if (isWhole(target)) {
+      // Made by an earlier attempt at the same place of the same run; never a moment without one.
+      deleteAll(staging);
+      return;
+    }
+    remove(target);
+    disk.rename(staging, target);
+    disk.syncFolder(folder);
+  }
+
+  /** Removes all but the newest checkpoints; those that are known to be bad do not count. */
+  void retain(int keep, List<Path> bad) throws IOException {
+    int kept = 0;
+    for (var checkpoint : committed()) {
+      if (kept < keep) {
+        kept += bad.contains(checkpoint) || !isSound(checkpoint) ? 0 : 1;
+      } else {
+        remove(checkpoint);
+      }
+    }
+  }
+
+  private static boolean isSound(Path checkpoint) {
+    try {
+      SavedCheckpoint.open(checkpoint);
+      return true;
+    } catch (CheckpointException damaged) {
+      return false;
+    }
+  }
+
+  private static boolean isWhole(Path checkpoint) {
+    try {
+      SavedCheckpoint.open(checkpoint).verifyAll();
+      return true;
+    } catch (CheckpointException damaged) {
+      return false;
+    }
+  }
+
+  private void remove(Path checkpoint) throws IOException {
+    if (Files.notExists(checkpoint, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    var doomed = folder.resolve(REMOVING + checkpoint.getFileName());
+    deleteAll(doomed);
+    disk.rename(checkpoint, doomed);
+    // Or else its files might be gone after a loss of power, and its name back.
+    disk.syncFolder(folder);
+    deleteAll(doomed);
+  }
+
+  /** Removes what a save has left that will not be finished. */
+  void abandon(Position position, String writer) throws IOException {
+    deleteAll(staging(position, writer));
+  }
+
+  private void deleteAll(Path path) throws IOException {
+    if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+      try (var entries = Files.list(path)) {
+        for (var entry : entries.toList()) {
+          deleteAll(entry);
+        }
+      }
+    }
+    disk.delete(path);
+  }
+}

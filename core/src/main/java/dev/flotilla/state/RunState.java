@@ -1,0 +1,23 @@
+package dev.flotilla.state;
+
+/** The state of a run, sorted by what becomes of it when the number of ranks changes. */
+public interface RunState {
+
+  /** Tells whether values are put down, not taken up. */
+  boolean isSaving();
+
+  /** Returns the model's parameters and buffers under their published names, equal on all ranks. */
+  State weights();
+
+  /** Returns what is equal on all ranks; it is written once. */
+  State shared();
+
+  /** Returns what only this rank knows; another number of ranks cannot take it up. */
+  State own();
+
+  /**
+   * Returns this rank's part of a sum over all ranks; another number of ranks takes it up with the
+   * sum unchanged but for rounding.
+   */
+  State summed();
+}

@@ -1,0 +1,24 @@
+package dev.flotilla.state;
+
+import org.bytedeco.pytorch.Tensor;
+
+/** Named values that are being saved or restored. */
+public interface State {
+
+  /** Saves the elements of a dense tensor, or overwrites them with the saved ones. */
+  void tensor(String name, Tensor live);
+
+  /** Saves a number and returns it, or returns the saved one. */
+  long number(String name, long value);
+
+  /** Saves a number and returns it, or returns the saved one, to the bit. */
+  double real(String name, double value);
+
+  /** Saves a text and returns it, or returns the saved one. */
+  String text(String name, String value);
+
+  /** Returns a part whose names cannot meet those of other parts. */
+  default State part(String prefix) {
+    return new StatePart(this, prefix);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.flotilla.train;
+
+import dev.flotilla.engine.Evaluation;
+import dev.flotilla.model.Score;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.State;
+import dev.flotilla.state.Stateful;
+import java.util.Optional;
+
+/** How far a fit has come, in data, numbers and time. */
+final class FitProgress implements Stateful {
+
+  private static final long NEVER = -1;
+
+  /** Whether a fit has begun and not ended. */
+  boolean isUnderWay;
+
+  /** Epochs and updates of the trainer before this fit. */
+  long firstEpoch;
+
+  long firstUpdate;
+
+  /** The next global batch: number of the epoch in this fit, number of the batch in the epoch. */
+  int epoch;
+
+  long index;
+  long globalBatch;
+
+  long updatesBeforeEpoch;
+  double secondsBeforeEpoch;
+
+  long samples;
+  double loss = Double.NaN;
+  double seconds;
+  long samplesAtLastLog;
+  double secondsAtLastLog;
+
+  Optional<Evaluation> evaluation = Optional.empty();
+  long evaluatedAt = NEVER;
+  long savedAt = NEVER;
+
+  /** Begins a new fit. */
+  void begin(long epochsBefore, long updatesBefore, long samplesOfABatch) {
+    isUnderWay = true;
+    firstEpoch = epochsBefore;
+    firstUpdate = updatesBefore;
+    epoch = 0;
+    index = 0;
+    globalBatch = samplesOfABatch;
+    updatesBeforeEpoch = updatesBefore;
+    secondsBeforeEpoch = 0;
+    samples = 0;
+    loss = Double.NaN;
+    seconds = 0;
+    samplesAtLastLog = 0;
+    secondsAtLastLog = 0;
+    evaluation = Optional.empty();
+    evaluatedAt = NEVER;
+    savedAt = NEVER;
+  }
+
+  void nextEpoch(long updates, double secondsNow) {
+    epoch++;
+    index = 0;
+    updatesBeforeEpoch = updates;
+    secondsBeforeEpoch = secondsNow;
+  }
+
+  @Override
+  public void remember(RunState state) {
+    var fit = state.shared().part("fit");
+    isUnderWay = fit.number("under_way", isUnderWay ? 1 : 0) == 1;
+    firstEpoch = fit.number("first_epoch", firstEpoch);
+    firstUpdate = fit.number("first_update", firstUpdate);
+    epoch = Math.toIntExact(fit.number("epoch", epoch));
+    index = fit.number("index", index);
+    globalBatch = fit.number("global_batch", globalBatch);
+    updatesBeforeEpoch = fit.number("updates_before_epoch", updatesBeforeEpoch);
+    samples = fit.number("samples", samples);
+    samplesAtLastLog = fit.number("samples_at_last_log", samplesAtLastLog);
+    loss = fit.real("loss", loss);
+    evaluatedAt = fit.number("evaluated_at", evaluatedAt);
+    savedAt = fit.number("saved_at", savedAt);
+    evaluation = evaluatedAt == NEVER ? Optional.empty() : Optional.of(remembered(fit));
+    rememberTimes(fit);
+  }
+
+  private void rememberTimes(State fit) {
+    seconds = fit.real("seconds", seconds);
+    secondsBeforeEpoch = fit.real("seconds_before_epoch", secondsBeforeEpoch);
+    secondsAtLastLog = fit.real("seconds_at_last_log", secondsAtLastLog);
+  }
+
+  private Evaluation remembered(State fit) {
+    var last = evaluation.orElse(new Evaluation(0, Score.NONE, 0));
+    var part = fit.part("evaluation");
+    return new Evaluation(
+        part.real("loss", last.loss()),
+        new Score(
+            part.number("top1", last.score().top1()),
+            part.number("top5", last.score().top5()),
+            part.number("total", last.score().total())),
+        part.number("samples", last.samples()));
+  }
+}

@@ -1,0 +1,153 @@
+package dev.flotilla.train;
+
+import dev.flotilla.checkpoint.CheckpointException;
+import dev.flotilla.checkpoint.Position;
+import dev.flotilla.checkpoint.Restorer;
+import dev.flotilla.checkpoint.SavedCheckpoint;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Noticeboard;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.Stateful;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * Finds the newest checkpoint that every rank can read in full, and restores it.
+ *
+ * <p>Rank 0 proposes, newest first; all ranks verify what they would read; a checkpoint is used
+ * when nobody objects.
+ */
+final class Resumption {
+
+  private static final Position NONE = new Position(0, 0);
+
+  private final Collective collective;
+  private final Consumer<String> notices;
+  private final Consumer<Path> distrust;
+
+  Resumption(Collective collective, Consumer<String> notices, Consumer<Path> distrust) {
+    this.collective = collective;
+    this.notices = notices;
+    this.distrust = distrust;
+  }
+
+  /**
+   * Returns a usable checkpoint.
+   *
+   * @param from a checkpoint, or a folder of checkpoints, or a run's folder
+   * @throws CheckpointException if the named checkpoint itself is damaged
+   */
+  Optional<SavedCheckpoint> find(Path from) {
+    boolean isOne = SavedCheckpoint.isAt(from);
+    var folder = Restorer.folderOf(from);
+    for (var candidate : isOne ? List.of(from) : proposals(folder)) {
+      var objections = objections(candidate);
+      if (objections.isEmpty()) {
+        return Optional.of(SavedCheckpoint.open(candidate));
+      }
+      if (isOne) {
+        throw new CheckpointException(String.join("; ", objections));
+      }
+      distrust.accept(candidate);
+      objections.forEach(it -> notices.accept(it + "; trying the checkpoint before it"));
+    }
+    return Optional.empty();
+  }
+
+  /** Returns the names that rank 0 sees, so that all ranks try the same ones in the same order. */
+  private List<Path> proposals(Path folder) {
+    List<Path> seen = collective.rank() == 0 ? Restorer.candidates(folder) : List.of();
+    List<Path> proposals = new ArrayList<>();
+    for (int i = 0; i < share(seen.size()); i++) {
+      var position = i < seen.size() ? SavedCheckpoint.positionOf(seen.get(i)) : NONE;
+      long updates = share(position.updates());
+      long microSteps = share(position.microSteps());
+      proposals.add(folder.resolve(new Position(updates, microSteps).folderName()));
+    }
+    return proposals;
+  }
+
+  private long share(long number) {
+    try (var _ = TensorScope.open()) {
+      var tensor = Tensors.ofLongs(number);
+      collective.broadcast(tensor, 0, Traffic.START).await();
+      return NativeView.of(tensor).getAtIndex(ValueLayout.JAVA_LONG, 0);
+    }
+  }
+
+  private List<String> objections(Path candidate) {
+    var board = collective.noticeboard().section("resume");
+    Optional<String> own = objection(candidate);
+    own.ifPresent(it -> board.post(key(collective.rank()), it));
+    return share(own.isPresent() ? 1 : 0, Reduction.MAX) == 0 ? List.of() : read(board);
+  }
+
+  private Optional<String> objection(Path candidate) {
+    try {
+      Restorer.verify(SavedCheckpoint.open(candidate), collective.rank(), collective.size());
+      return Optional.empty();
+    } catch (CheckpointException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private List<String> read(Noticeboard board) {
+    var distinct = new TreeSet<String>();
+    for (int rank = 0; rank < collective.size(); rank++) {
+      board.read(key(rank)).ifPresent(distinct::add);
+    }
+    return List.copyOf(distinct);
+  }
+
+  private static String key(int rank) {
+    return Integer.toString(rank);
+  }
+
+  private long share(long number, Reduction reduction) {
+    try (var _ = TensorScope.open()) {
+      var tensor = Tensors.ofLongs(number);
+      collective.allReduce(tensor, reduction, Traffic.START).await();
+      return NativeView.of(tensor).getAtIndex(ValueLayout.JAVA_LONG, 0);
+    }
+  }
+
+  /** Restores all parts and says what is not as it was. */
+  void restore(SavedCheckpoint checkpoint, Map<String, String> facts, List<Stateful> parts) {
+    requireSameLayout(checkpoint, facts);
+    Restorer.restore(checkpoint, collective.rank(), collective.size(), parts);
+    if (checkpoint.ranks() != collective.size()) {
+      notices.accept(
+          ("saved by %d ranks, restored by %d: half-filled windows are dealt out among the ranks,"
+                  + " running statistics are the average")
+              .formatted(checkpoint.ranks(), collective.size()));
+    }
+    facts.forEach((key, value) -> noteChange(key, checkpoint.facts().get(key), value));
+  }
+
+  private static void requireSameLayout(SavedCheckpoint checkpoint, Map<String, String> facts) {
+    var saved = checkpoint.facts().get(Trainer.LAYOUT_FACT);
+    if (saved != null && !saved.equals(facts.get(Trainer.LAYOUT_FACT))) {
+      throw new CheckpointException(
+          "%s was saved from a model with other parameters (names, shapes, order or number type)"
+              .formatted(checkpoint.folder()));
+    }
+  }
+
+  private void noteChange(
+      String key, @org.jspecify.annotations.Nullable String saved, String value) {
+    if (!value.equals(saved)) {
+      notices.accept(
+          "%s was %s when the checkpoint was saved and is %s now".formatted(key, saved, value));
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.flotilla.control;
+
+import java.io.IOException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The end that connects: answers the challenge and checks the other end's proof. */
+final class ClientGreeter implements Connection.Greeter {
+
+  private final JobKey key;
+  private final Identity self;
+  private final Peer other;
+  private Frame.@Nullable Challenge challenge;
+  private Frame.@Nullable Hello hello;
+
+  /**
+   * Creates a greeter for one connection.
+   *
+   * @param other who is at the other end once it has proved the key
+   */
+  ClientGreeter(JobKey key, Identity self, Peer other) {
+    this.key = key;
+    this.self = self;
+    this.other = other;
+  }
+
+  @Override
+  public void start(Wire wire) {}
+
+  @Override
+  public Optional<Peer> take(Frame frame, Wire wire) throws IOException {
+    return switch (frame) {
+      case Frame.Challenge it when challenge == null -> {
+        challenge = it;
+        hello = Greeting.hello(key, it, self);
+        wire.send(hello);
+        yield Optional.empty();
+      }
+      case Frame.Welcome welcome when isProved(welcome) -> Optional.of(other);
+      case Frame.Refused(String reason) -> throw new RefusedException(reason);
+      default -> throw new RefusedException("the other end does not know the job key");
+    };
+  }
+
+  private boolean isProved(Frame.Welcome welcome) {
+    return challenge != null && hello != null && Greeting.isProved(key, challenge, hello, welcome);
+  }
+}

@@ -1,0 +1,92 @@
+package dev.flotilla.control;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** A connection of a hub, from its first byte on; belongs to the hub's thread. */
+final class Connection implements Closeable {
+
+  /** A rank that is stopped in the middle of a greeting connects again. */
+  private static final Duration GREETING_TAKES = Duration.ofSeconds(5);
+
+  /** What each end does until both know each other. */
+  interface Greeter {
+
+    /** Says the first word, if this end says it. */
+    void start(Wire wire) throws IOException;
+
+    /**
+     * Takes a frame; returns who is at the other end once that is proved.
+     *
+     * @throws IOException if it can never be
+     */
+    Optional<Peer> take(Frame frame, Wire wire) throws IOException;
+  }
+
+  private final Wire wire;
+  private final SelectionKey key;
+  private final Greeter greeter;
+  private final long deadline = System.nanoTime() + GREETING_TAKES.toNanos();
+  private Optional<Peer> peer = Optional.empty();
+
+  private Connection(Wire wire, SelectionKey key, Greeter greeter) {
+    this.wire = wire;
+    this.key = key;
+    this.greeter = greeter;
+  }
+
+  static Connection open(SocketChannel channel, SelectionKey key, Greeter greeter)
+      throws IOException {
+    var wire = new Wire(channel);
+    var connection = new Connection(wire, key, greeter);
+    greeter.start(wire);
+    return connection;
+  }
+
+  Optional<Peer> peer() {
+    return peer;
+  }
+
+  boolean isLate() {
+    return peer.isEmpty() && System.nanoTime() - deadline > 0;
+  }
+
+  List<Frame> receive() throws IOException {
+    return wire.receive();
+  }
+
+  /** Takes a frame of the greeting; tells whether it was the last. */
+  boolean greet(Frame frame) throws IOException {
+    peer = greeter.take(frame, wire);
+    if (peer.isPresent()) {
+      wire.trust();
+    }
+    return peer.isPresent();
+  }
+
+  void send(Frame frame) throws IOException {
+    wire.send(frame);
+    waitForRoom();
+  }
+
+  void flush() throws IOException {
+    wire.flush();
+    waitForRoom();
+  }
+
+  private void waitForRoom() throws IOException {
+    boolean isSent = wire.flush();
+    key.interestOps(isSent ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+  }
+
+  @Override
+  public void close() throws IOException {
+    key.cancel();
+    wire.close();
+  }
+}

@@ -1,0 +1,98 @@
+package dev.flotilla.control;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The private folder through which a launcher and the ranks of its host find each other.
+ *
+ * <p>They talk through a socket of the file system, which opens no port. Where its name is too long
+ * for one, a port of the loopback interface takes its place.
+ *
+ * @param path a folder of mode 0700
+ */
+public record ControlFolder(Path path) {
+
+  /** Longest name that every system takes for a socket, in bytes. */
+  private static final int LONGEST_SOCKET_NAME = 100;
+
+  /** Makes the key, and the socket that ranks connect to. */
+  public ServerSocketChannel listen() throws IOException {
+    write(keyFile(), JobKey.newText());
+    return isShort() ? listenOnSocket() : listenOnLoopback();
+  }
+
+  private ServerSocketChannel listenOnSocket() throws IOException {
+    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    return server.bind(UnixDomainSocketAddress.of(socket()));
+  }
+
+  private ServerSocketChannel listenOnLoopback() throws IOException {
+    ServerSocketChannel server = ServerSocketChannel.open();
+    server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    int port = ((InetSocketAddress) server.getLocalAddress()).getPort();
+    write(portFile(), Integer.toString(port));
+    return server;
+  }
+
+  SocketChannel connect() throws IOException {
+    if (isShort()) {
+      return SocketChannel.open(UnixDomainSocketAddress.of(socket()));
+    }
+    try {
+      int port = Integer.parseInt(Files.readString(portFile()));
+      return SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    } catch (NumberFormatException e) {
+      throw new IOException(portFile() + " holds no port");
+    }
+  }
+
+  /** Reads the key. */
+  public JobKey key() throws IOException {
+    return JobKey.read(keyFile());
+  }
+
+  /** Makes the empty trace of a rank; the disk has room for all of it from now on. */
+  public TraceReader newTrace(int rank) throws IOException {
+    Files.deleteIfExists(trace(rank));
+    try (OutputStream out = PrivateFiles.newFile(trace(rank))) {
+      out.write(new byte[Math.toIntExact(Trace.SIZE)]);
+    }
+    return new TraceReader(rank, Trace.map(trace(rank)));
+  }
+
+  Path trace(int rank) {
+    return path.resolve("trace." + rank);
+  }
+
+  private boolean isShort() {
+    return socket().toString().getBytes(StandardCharsets.UTF_8).length <= LONGEST_SOCKET_NAME;
+  }
+
+  private Path socket() {
+    return path.resolve("control");
+  }
+
+  private Path portFile() {
+    return path.resolve("control.port");
+  }
+
+  private Path keyFile() {
+    return path.resolve("key");
+  }
+
+  private static void write(Path file, String text) throws IOException {
+    try (OutputStream out = PrivateFiles.newFile(file)) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+}

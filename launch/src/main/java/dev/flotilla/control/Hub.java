@@ -1,0 +1,279 @@
+package dev.flotilla.control;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * A launcher's end of the control channel: carries frames from and to whoever knows the key.
+ *
+ * <p>One thread does all input and output, so that a peer that sends nonsense, reads nothing or
+ * falls silent holds up nobody. What the frames mean is for others to say.
+ */
+public final class Hub implements AutoCloseable {
+
+  private static final int MOST_STRANGERS = 128;
+  private static final long TURN_MILLIS = 200;
+  private static final Duration CLOSING_TAKES = Duration.ofSeconds(2);
+
+  private final Selector selector;
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final BlockingQueue<HubEvent> events = new LinkedBlockingQueue<>();
+  private final Map<Peer, Connection> peers = new HashMap<>();
+  private final Deque<Connection> strangers = new ArrayDeque<>();
+  private final List<Dial> dials = new ArrayList<>();
+  private final Thread thread;
+  private volatile int generation;
+  private volatile boolean isClosed;
+
+  private Hub(Selector selector) {
+    this.selector = selector;
+    this.thread = Thread.ofPlatform().daemon().name("flotilla-control").unstarted(this::run);
+  }
+
+  /** Opens a hub that nobody can reach yet. */
+  public static Hub open() throws IOException {
+    var hub = new Hub(Selector.open());
+    hub.thread.start();
+    return hub;
+  }
+
+  /** Lets ranks connect; the hub closes the channel. */
+  public void listenForRanks(ServerSocketChannel server, JobKey key) {
+    listen(server, () -> new ServerGreeter(key, false, () -> generation));
+  }
+
+  /** Lets the launchers of other hosts connect; the hub closes the channel. */
+  public void listenForHosts(ServerSocketChannel server, JobKey key) {
+    listen(server, () -> new ServerGreeter(key, true, () -> generation));
+  }
+
+  private void listen(ServerSocketChannel server, Supplier<Connection.Greeter> greeters) {
+    submit(
+        () -> {
+          try {
+            server.configureBlocking(false);
+            server.register(selector, SelectionKey.OP_ACCEPT, greeters);
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        });
+  }
+
+  /** Connects to the launcher of the first host, again and again until it answers. */
+  public void dial(Dial dial) {
+    submit(() -> dials.add(dial));
+  }
+
+  /** Refuses ranks of any other attempt from now on. */
+  public void expect(int attempt) {
+    generation = attempt;
+  }
+
+  /** Returns the next event, if one comes in time. */
+  public Optional<HubEvent> poll(Duration longest) throws InterruptedException {
+    return Optional.ofNullable(events.poll(longest.toNanos(), TimeUnit.NANOSECONDS));
+  }
+
+  /** Sends a frame to one peer, if it is connected. */
+  public void send(Peer to, Frame frame) {
+    sendTo(to::equals, frame);
+  }
+
+  /** Sends a frame to all connected ranks. */
+  public void sendToRanks(Frame frame) {
+    sendTo(Peer.Rank.class::isInstance, frame);
+  }
+
+  /** Sends a frame to the launchers of all other hosts. */
+  public void sendToHosts(Frame frame) {
+    sendTo(Peer.Host.class::isInstance, frame);
+  }
+
+  private void sendTo(Predicate<Peer> whom, Frame frame) {
+    submit(
+        () ->
+            List.copyOf(peers.entrySet()).stream()
+                .filter(entry -> whom.test(entry.getKey()))
+                .forEach(entry -> sendNow(entry.getValue(), frame)));
+  }
+
+  private void sendNow(Connection connection, Frame frame) {
+    try {
+      connection.send(frame);
+    } catch (IOException | CancelledKeyException e) {
+      drop(connection);
+    }
+  }
+
+  private void submit(Runnable task) {
+    tasks.add(task);
+    selector.wakeup();
+  }
+
+  private void run() {
+    try {
+      while (!isClosed) {
+        selector.select(this::ready, TURN_MILLIS);
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+          task.run();
+        }
+        dropLateStrangers();
+        List.copyOf(dials).forEach(this::tryDial);
+      }
+    } catch (IOException | UncheckedIOException | ClosedSelectorException e) {
+      events.add(new HubEvent.Warning("the control channel is lost: " + e));
+    }
+  }
+
+  private void ready(SelectionKey key) {
+    if (key.attachment() instanceof Connection connection) {
+      serve(key, connection);
+    } else if (key.isValid() && key.isAcceptable()) {
+      accept(key);
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private void accept(SelectionKey key) {
+    var greeters = (Supplier<Connection.Greeter>) key.attachment();
+    try {
+      SocketChannel channel = ((ServerSocketChannel) key.channel()).accept();
+      if (channel != null) {
+        take(channel, greeters.get());
+      }
+    } catch (IOException e) {
+      events.add(new HubEvent.Warning("a connection could not be accepted: " + e.getMessage()));
+    }
+  }
+
+  private void take(SocketChannel channel, Connection.Greeter greeter) throws IOException {
+    if (strangers.size() == MOST_STRANGERS) {
+      drop(strangers.getFirst());
+    }
+    try {
+      channel.configureBlocking(false);
+      SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+      Connection connection = Connection.open(channel, key, greeter);
+      key.attach(connection);
+      strangers.add(connection);
+    } catch (IOException e) {
+      channel.close();
+    }
+  }
+
+  private void serve(SelectionKey key, Connection connection) {
+    try {
+      if (key.isValid() && key.isWritable()) {
+        connection.flush();
+      }
+      for (Frame frame : connection.receive()) {
+        handle(connection, frame);
+      }
+    } catch (RefusedException e) {
+      events.add(
+          new HubEvent.Warning("the first host's launcher refuses this one: " + e.getMessage()));
+      drop(connection);
+    } catch (IOException | CancelledKeyException e) {
+      drop(connection);
+    }
+  }
+
+  private void handle(Connection connection, Frame frame) throws IOException {
+    Optional<Peer> peer = connection.peer();
+    if (peer.isPresent()) {
+      events.add(new HubEvent.Came(peer.get(), frame));
+    } else if (connection.greet(frame)) {
+      admit(connection);
+    }
+  }
+
+  private void admit(Connection connection) throws IOException {
+    Peer peer = connection.peer().orElseThrow();
+    if (peers.putIfAbsent(peer, connection) != null) {
+      throw new FrameException(peer + " is connected already");
+    }
+    strangers.remove(connection);
+    events.add(new HubEvent.Joined(peer));
+  }
+
+  private void drop(Connection connection) {
+    try {
+      connection.close();
+    } catch (IOException e) {
+      // It is of no use any more either way.
+    }
+    strangers.remove(connection);
+    connection
+        .peer()
+        .filter(peer -> peers.remove(peer, connection))
+        .ifPresent(peer -> events.add(new HubEvent.Left(peer)));
+  }
+
+  private void dropLateStrangers() {
+    strangers.stream().filter(Connection::isLate).toList().forEach(this::drop);
+  }
+
+  private void tryDial(Dial dial) {
+    try {
+      Optional<SocketChannel> channel = dial.attempt();
+      if (channel.isPresent()) {
+        take(channel.get(), dial.greeter());
+        dials.remove(dial);
+      }
+    } catch (IOException e) {
+      dials.remove(dial);
+      events.add(new HubEvent.Warning(dial.failed(e)));
+    }
+  }
+
+  /** Closes every connection and everything that was listened on. */
+  @Override
+  public void close() {
+    submit(() -> isClosed = true);
+    try {
+      thread.join(CLOSING_TAKES);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    for (SelectionKey key : List.copyOf(selector.keys())) {
+      closeQuietly(key);
+    }
+    try {
+      for (Dial dial : dials) {
+        dial.forget();
+      }
+      selector.close();
+    } catch (IOException e) {
+      // Nothing is left that could be lost.
+    }
+  }
+
+  private static void closeQuietly(SelectionKey key) {
+    try {
+      key.channel().close();
+    } catch (IOException e) {
+      // Nothing is left that could be lost.
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package dev.flotilla.control;
+
+/** What happens on a launcher's control channel. */
+public sealed interface HubEvent {
+
+  /**
+   * Somebody who knows the key has connected.
+   *
+   * @param peer who
+   */
+  record Joined(Peer peer) implements HubEvent {}
+
+  /**
+   * A connection has ended.
+   *
+   * @param peer whose
+   */
+  record Left(Peer peer) implements HubEvent {}
+
+  /**
+   * A frame has come.
+   *
+   * @param peer from whom
+   * @param frame what
+   */
+  record Came(Peer peer, Frame frame) implements HubEvent {}
+
+  /**
+   * Something that people should know.
+   *
+   * @param message what
+   */
+  record Warning(String message) implements HubEvent {}
+}

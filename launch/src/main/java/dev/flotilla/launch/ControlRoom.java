@@ -1,0 +1,262 @@
+package dev.flotilla.launch;
+
+import dev.flotilla.control.CollectiveEntry;
+import dev.flotilla.control.ControlFolder;
+import dev.flotilla.control.FailureNotice;
+import dev.flotilla.control.Frame;
+import dev.flotilla.control.Hub;
+import dev.flotilla.control.HubEvent;
+import dev.flotilla.control.Peer;
+import dev.flotilla.control.RankPlace;
+import dev.flotilla.control.SilenceWatch;
+import dev.flotilla.control.StopVote;
+import dev.flotilla.control.TraceReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A launcher's side of the control channel: what ranks and other launchers have said, and what they
+ * are told. For the launching thread alone.
+ */
+final class ControlRoom implements AutoCloseable {
+
+  private static final Duration BEAT = Duration.ofSeconds(1);
+  private static final Duration POLL = Duration.ofMillis(10);
+
+  private final Hub hub;
+  private final ControlFolder folder;
+  private final Console console;
+  private final OtherHosts others;
+  private final SilenceWatch silence = new SilenceWatch(System::nanoTime);
+  private final SortedMap<Integer, TraceReader> traces = new TreeMap<>();
+  private final Set<Peer> joined = new HashSet<>();
+  private final Set<Peer> noted = new HashSet<>();
+  private final Set<Peer> dumped = new HashSet<>();
+  private long lastBeat = System.nanoTime();
+  private @Nullable String stopSignal;
+  private @Nullable StopVote vote;
+
+  private ControlRoom(Hub hub, ControlFolder folder, Console console, OtherHosts others) {
+    this.hub = hub;
+    this.folder = folder;
+    this.console = console;
+    this.others = others;
+  }
+
+  /** Opens the channel of a launch. */
+  static ControlRoom open(
+      LaunchSettings settings, MeetingFolder meeting, int masterPort, Console console)
+      throws IOException {
+    var folder = new ControlFolder(meeting.path());
+    Hub hub = Hub.open();
+    try {
+      hub.listenForRanks(folder.listen(), folder.key());
+      var others = new OtherHosts(settings, hub);
+      others.open(masterPort, console);
+      return new ControlRoom(hub, folder, console, others);
+    } catch (IOException e) {
+      hub.close();
+      throw e;
+    }
+  }
+
+  OtherHosts others() {
+    return others;
+  }
+
+  SilenceWatch silence() {
+    return silence;
+  }
+
+  /** Makes everything ready for an attempt, and forgets the one before. */
+  void prepare(int attempt, List<Integer> ranks) throws IOException {
+    joined.stream().filter(Peer.Rank.class::isInstance).toList().forEach(this::forget);
+    others.prepare();
+    noted.clear();
+    dumped.clear();
+    stopSignal = null;
+    vote = null;
+    hub.expect(attempt);
+    for (int rank : ranks) {
+      traces.put(rank, folder.newTrace(rank));
+    }
+  }
+
+  private void forget(Peer peer) {
+    joined.remove(peer);
+    silence.forget(peer);
+  }
+
+  /** Takes in what has come, and lets time pass. */
+  void look() throws InterruptedException {
+    for (Optional<HubEvent> event = hub.poll(Duration.ZERO);
+        event.isPresent();
+        event = hub.poll(Duration.ZERO)) {
+      take(event.get());
+    }
+    silence.tick();
+    if (System.nanoTime() - lastBeat >= BEAT.toNanos()) {
+      lastBeat = System.nanoTime();
+      hub.sendToHosts(new Frame.HostState(ownPlaces()));
+    }
+  }
+
+  private void take(HubEvent event) {
+    switch (event) {
+      case HubEvent.Joined(Peer peer) -> join(peer);
+      case HubEvent.Left(Peer peer) -> leave(peer);
+      case HubEvent.Came(Peer peer, Frame frame) -> {
+        silence.heard(peer);
+        take(peer, frame);
+      }
+      case HubEvent.Warning(String message) -> console.say("warning: " + message);
+    }
+  }
+
+  private void join(Peer peer) {
+    silence.heard(peer);
+    joined.add(peer);
+    if (peer instanceof Peer.Host) {
+      others.joined(peer);
+    }
+    if (vote != null) {
+      hub.send(peer, new Frame.StopRequest());
+    }
+  }
+
+  private void leave(Peer peer) {
+    forget(peer);
+    if (peer instanceof Peer.Host) {
+      others.left(peer);
+    }
+  }
+
+  private void take(Peer peer, Frame frame) {
+    switch (frame) {
+      case Frame.StopAsked(String signal) -> stopSignal = stopSignal == null ? signal : stopSignal;
+      case Frame.Position position when vote != null -> vote.take(peer, position);
+      case Frame.Noted() -> noted.add(peer);
+      case Frame.Dumped() -> dumped.add(peer);
+      default -> {
+        if (peer instanceof Peer.Host host) {
+          others.take(host, frame);
+        }
+      }
+    }
+  }
+
+  /** Returns the signal by which a rank or another host was asked to stop. */
+  Optional<String> stopSignal() {
+    return Optional.ofNullable(stopSignal);
+  }
+
+  /** Asks everybody where they are. */
+  StopVote startVote(List<Peer> voters) {
+    vote = new StopVote(voters);
+    voters.forEach(voter -> hub.send(voter, new Frame.StopRequest()));
+    return vote;
+  }
+
+  void sendToRanks(Frame frame) {
+    hub.sendToRanks(frame);
+  }
+
+  void sendToHosts(Frame frame) {
+    hub.sendToHosts(frame);
+  }
+
+  /** Tells all ranks and hosts of a failure; waits until the ranks have it in their logs. */
+  void announce(FailureNotice failure, Duration longest) throws InterruptedException {
+    hub.sendToRanks(new Frame.Notice(failure));
+    hub.sendToHosts(new Frame.Notice(failure));
+    await(() -> noted.containsAll(joinedRanks()), longest);
+  }
+
+  /** Asks the ranks for the stacks of their threads, and waits for those that answer. */
+  void dumpThreads(Path logDir, Duration longest) throws InterruptedException {
+    dumped.clear();
+    hub.sendToRanks(new Frame.Dump(logDir.toAbsolutePath().toString()));
+    await(() -> dumped.containsAll(livelyRanks()), longest);
+  }
+
+  /** Waits for something that is to come over the channel; tells whether it has. */
+  boolean await(BooleanSupplier condition, Duration longest) throws InterruptedException {
+    long deadline = System.nanoTime() + longest.toNanos();
+    look();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadline > 0) {
+        return false;
+      }
+      Thread.sleep(POLL);
+      look();
+    }
+    return true;
+  }
+
+  private List<Peer> joinedRanks() {
+    return joined.stream().filter(Peer.Rank.class::isInstance).toList();
+  }
+
+  private List<Peer> livelyRanks() {
+    return joinedRanks().stream()
+        .filter(rank -> silence.of(rank).compareTo(BEAT.multipliedBy(2)) < 0)
+        .toList();
+  }
+
+  /** Writes the last collectives of all ranks of this host. */
+  void dumpCollectives(Path logDir) {
+    for (TraceReader trace : traces.values()) {
+      try {
+        Path _ = trace.dump(logDir);
+      } catch (IOException e) {
+        console.say("the collectives of a rank cannot be written: " + e.getMessage());
+      }
+    }
+  }
+
+  RankPlace place(int rank) {
+    TraceReader trace = traces.get(rank);
+    return trace == null ? RankPlace.unknown(rank) : trace.place();
+  }
+
+  SortedMap<Integer, TraceReader> traces() {
+    return traces;
+  }
+
+  SortedMap<Integer, List<CollectiveEntry>> rings() {
+    var rings = new TreeMap<Integer, List<CollectiveEntry>>();
+    traces.forEach((rank, trace) -> rings.put(rank, trace.entries()));
+    return rings;
+  }
+
+  /** Returns where all ranks are, those of this host first-hand. */
+  List<RankPlace> places() {
+    var places = new ArrayList<>(ownPlaces());
+    places.addAll(others.places());
+    return places;
+  }
+
+  private List<RankPlace> ownPlaces() {
+    return traces.values().stream().map(TraceReader::place).toList();
+  }
+
+  /** Returns the most updates that a rank has made. */
+  long updates() {
+    return places().stream().mapToLong(RankPlace::updates).max().orElse(0);
+  }
+
+  @Override
+  public void close() {
+    hub.close();
+  }
+}

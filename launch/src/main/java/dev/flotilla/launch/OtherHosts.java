@@ -1,0 +1,194 @@
+package dev.flotilla.launch;
+
+import dev.flotilla.control.Dial;
+import dev.flotilla.control.FailureNotice;
+import dev.flotilla.control.Frame;
+import dev.flotilla.control.Hub;
+import dev.flotilla.control.JobKey;
+import dev.flotilla.control.Peer;
+import dev.flotilla.control.RankPlace;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this launcher knows of those of the job's other hosts, and tells them.
+ *
+ * <p>All of them connect to the first host's launcher, at the port after the master's; it passes on
+ * what one says, and decides for all.
+ */
+final class OtherHosts {
+
+  private static final Duration CONNECTING_TAKES = Duration.ofSeconds(60);
+  private static final Peer FIRST = new Peer.Host(0);
+
+  private final LaunchSettings settings;
+  private final Hub hub;
+  private final SortedMap<Integer, RankPlace> places = new TreeMap<>();
+  private final Set<Peer> connected = new HashSet<>();
+  private final Set<Peer> ended = new HashSet<>();
+  private @Nullable FailureNotice failure;
+  private Frame.@Nullable NextAttempt next;
+  private @Nullable Long decision;
+  private boolean stopRequested;
+  private boolean leaving;
+
+  OtherHosts(LaunchSettings settings, Hub hub) {
+    this.settings = settings;
+    this.hub = hub;
+  }
+
+  /** Opens the port for the others, or connects to it. */
+  void open(int masterPort, Console console) throws IOException {
+    if (settings.isOneHost()) {
+      return;
+    }
+    JobKey key = key(console);
+    int port = masterPort + 1;
+    if (isFirst()) {
+      hub.listenForHosts(listen(port), key);
+    } else {
+      String master = settings.masterAddress().orElseThrow();
+      hub.dial(new Dial(master, port, key, settings.nodeRank(), CONNECTING_TAKES));
+    }
+  }
+
+  private JobKey key(Console console) throws IOException {
+    Optional<Path> file = settings.policy().jobKey();
+    if (file.isPresent()) {
+      return JobKey.read(file.get());
+    }
+    console.say(
+        "warning: the launchers of the %d hosts talk without a key: whoever reaches port %s + 1 of"
+                .formatted(settings.nodes(), "--master-port")
+            + " the first host can stop the job; give all the same --job-key-file");
+    return JobKey.known();
+  }
+
+  private static ServerSocketChannel listen(int port) throws IOException {
+    ServerSocketChannel server = ServerSocketChannel.open();
+    try {
+      return server.bind(new InetSocketAddress(port));
+    } catch (IOException e) {
+      server.close();
+      throw new IOException(
+          "port %d of this host, for the launchers of the others, cannot be used (%s); choose"
+                  .formatted(port, e.getMessage())
+              + " another --master-port",
+          e);
+    }
+  }
+
+  boolean isFirst() {
+    return settings.nodeRank() == 0;
+  }
+
+  void joined(Peer host) {
+    connected.add(host);
+  }
+
+  void left(Peer host) {
+    connected.remove(host);
+  }
+
+  boolean isConnected(Peer host) {
+    return connected.contains(host);
+  }
+
+  /** Takes a frame of another host; the first host passes failures on to all. */
+  void take(Peer.Host from, Frame frame) {
+    switch (frame) {
+      case Frame.HostState(List<RankPlace> states) ->
+          states.forEach(place -> places.put(place.rank(), place));
+      case Frame.Notice(FailureNotice notice) -> {
+        if (failure == null) {
+          failure = notice;
+          passOn(from, frame);
+        }
+      }
+      case Frame.StopRequest() -> stopRequested = true;
+      case Frame.StopDecision(long microStep) -> decision = microStep;
+      case Frame.Leave() -> leaving = true;
+      case Frame.HostEnded _ -> ended.add(from);
+      case Frame.NextAttempt attempt -> next = attempt;
+      default -> {
+        // Heartbeats and votes are for others to take.
+      }
+    }
+  }
+
+  private void passOn(Peer from, Frame frame) {
+    if (isFirst()) {
+      connected.stream().filter(host -> !host.equals(from)).forEach(it -> hub.send(it, frame));
+    }
+  }
+
+  /** Returns the hosts whose ranks must agree on a stop; the first host asks them all. */
+  Collection<Peer> voters() {
+    return isFirst()
+        ? IntStream.range(1, settings.nodes()).<Peer>mapToObj(Peer.Host::new).toList()
+        : List.of();
+  }
+
+  void sendToFirst(Frame frame) {
+    hub.send(FIRST, frame);
+  }
+
+  boolean isFirstConnected() {
+    return isFirst() || connected.contains(FIRST);
+  }
+
+  Collection<RankPlace> places() {
+    return places.values();
+  }
+
+  Optional<FailureNotice> failure() {
+    return Optional.ofNullable(failure);
+  }
+
+  boolean isStopRequested() {
+    return stopRequested;
+  }
+
+  boolean isLeaving() {
+    return leaving;
+  }
+
+  Optional<Long> decision() {
+    return Optional.ofNullable(decision);
+  }
+
+  boolean hasEnded(Peer host) {
+    return ended.contains(host);
+  }
+
+  boolean haveAllEnded() {
+    return ended.containsAll(connected);
+  }
+
+  Optional<Frame.NextAttempt> next() {
+    return Optional.ofNullable(next);
+  }
+
+  /** Forgets what an attempt has left. */
+  void prepare() {
+    places.clear();
+    ended.clear();
+    failure = null;
+    next = null;
+    decision = null;
+    stopRequested = false;
+    leaving = false;
+  }
+}

@@ -1,0 +1,206 @@
+package dev.flotilla.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.data.BatchSource;
+import dev.flotilla.data.Dataset;
+import dev.flotilla.engine.NumbersException;
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.testkit.ColouredPoints;
+import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.world.ExitCodes;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.model.Mlp;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Numbers that go wrong on one rank are found by all before the update, and acted on alike. */
+class NumbersTests {
+
+  private static final ColouredPoints POINTS = new ColouredPoints(160, 8, 4);
+  private static final int BATCH = 16;
+
+  private final List<String> notes = Collections.synchronizedList(new ArrayList<>());
+
+  /** Points of which some hold a number that is none. */
+  private record Poisoned(Set<Integer> samples, float poison) implements Dataset {
+
+    @Override
+    public int size() {
+      return POINTS.size();
+    }
+
+    @Override
+    public Batch load(int[] wanted) {
+      var batch = POINTS.load(wanted);
+      for (int i = 0; i < wanted.length; i++) {
+        if (samples.contains(wanted[i])) {
+          var memory = NativeView.of(batch.inputs().getFirst());
+          memory.setAtIndex(ValueLayout.JAVA_FLOAT, (long) i * 8, poison);
+        }
+      }
+      return batch;
+    }
+  }
+
+  private TrainerBuilder trainer(World world, NonFinite policy) {
+    return Trainer.on(world)
+        .model(new Mlp(8, List.of(16), 4))
+        .optimizer(new Momentum(0.1, 0.9))
+        .nonFinite(policy)
+        .threads(1)
+        .events(
+            event -> {
+              if (event instanceof TrainingEvent.Noted(var text)) {
+                notes.add(text);
+              }
+            });
+  }
+
+  private static BatchSource source(Set<Integer> poisoned, float poison) {
+    return BatchSource.global(new Poisoned(poisoned, poison), BATCH);
+  }
+
+  /** With 2 ranks, samples 8 to 15 of the first batch are rank 1's. */
+  @ParameterizedTest
+  @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY})
+  void stopNamesTheRankOnAllRanksBeforeTheUpdate(float poison) {
+    var outcomes =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  try (var trainer = trainer(world, NonFinite.STOP).build()) {
+                    var data = source(Set.of(2 * BATCH + 12), poison);
+                    assertThatThrownBy(() -> trainer.fit(data, 1))
+                        .isInstanceOf(NumbersException.class)
+                        .hasMessageContaining("after update 2 the loss of rank 1 is not finite")
+                        .extracting(it -> ((NumbersException) it).exitCode())
+                        .isEqualTo(ExitCodes.NUMBERS);
+                    assertThat(trainer.updates()).isEqualTo(2);
+                    return Snapshot.of(trainer);
+                  }
+                });
+    assertThat(outcomes.get(0).isSameAs(outcomes.get(1))).isTrue();
+    assertThat(outcomes.get(0).values().values())
+        .allSatisfy(values -> assertThat(values).doesNotContain(Double.NaN));
+  }
+
+  @Test
+  void skipLeavesTheWindowOutAndGoesOn() {
+    try (var trainer = trainer(World.solo(), NonFinite.SKIP).build();
+        var without = trainer(World.solo(), NonFinite.STOP).build()) {
+      trainer.fit(source(Set.of(3 * BATCH), Float.NaN), 1);
+      assertThat(trainer.updates()).isEqualTo(9);
+      assertThat(trainer.microSteps()).isEqualTo(10);
+      assertThat(notes)
+          .anySatisfy(it -> assertThat(it).contains("after update 3").contains("left out"));
+      skipThirdBatch(without);
+      assertThat(Snapshot.of(trainer).isSameAs(Snapshot.of(without))).isTrue();
+    }
+  }
+
+  private static void skipThirdBatch(Trainer trainer) {
+    var shard = BatchSource.global(POINTS, BATCH).epoch(0, 0, 1);
+    trainer.plannedUpdates(9);
+    for (int i = 0; i < 10; i++) {
+      if (i != 3) {
+        try (var _ = dev.flotilla.memory.TensorScope.open()) {
+          trainer.step(shard.load(i));
+        }
+      }
+    }
+  }
+
+  @Test
+  void skipGivesUpAfterTenWindowsInARow() {
+    var all = Collections.unmodifiableSet(new java.util.TreeSet<>(everySample()));
+    try (var trainer = trainer(World.solo(), NonFinite.SKIP).build()) {
+      assertThatThrownBy(() -> trainer.fit(source(all, Float.NaN), 1))
+          .isInstanceOf(NumbersException.class)
+          .hasMessageContaining("for the 10-th window in a row");
+    }
+  }
+
+  private static List<Integer> everySample() {
+    return java.util.stream.IntStream.range(0, POINTS.size()).boxed().toList();
+  }
+
+  @Test
+  void aMergedWindowIsJudgedAsAWholeAndBeforeTheClip() {
+    var builder = trainer(World.solo(), NonFinite.SKIP);
+    try (var trainer = builder.strategy(new GradientMerge(2), new ClipByNorm(0.5)).build()) {
+      trainer.fit(source(Set.of(3 * BATCH), Float.NaN), 1);
+      assertThat(trainer.updates()).isEqualTo(4);
+      assertThat(Snapshot.of(trainer).values().values())
+          .allSatisfy(values -> assertThat(values).doesNotContain(Double.NaN));
+    }
+  }
+
+  @Test
+  void rollbackGoesBackToTheCheckpointAndPassesOverTheData(@TempDir Path folder) {
+    var outcomes =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  var builder =
+                      trainer(world, NonFinite.ROLLBACK)
+                          .checkpoints(CheckpointSettings.in(folder).every(2));
+                  try (var trainer = builder.build()) {
+                    trainer.fit(source(Set.of(5 * BATCH), Float.NaN), 1);
+                    // Two updates, back from five to four, and four more.
+                    assertThat(trainer.updates()).isEqualTo(8);
+                    return Snapshot.of(trainer);
+                  }
+                });
+    assertThat(outcomes.get(0).isSameAs(outcomes.get(1))).isTrue();
+    assertThat(notes)
+        .anySatisfy(it -> assertThat(it).contains("back to the checkpoint after update 4"));
+  }
+
+  @Test
+  void rollbackWithoutACheckpointStops(@TempDir Path folder) {
+    var builder =
+        trainer(World.solo(), NonFinite.ROLLBACK).checkpoints(CheckpointSettings.in(folder));
+    try (var trainer = builder.build()) {
+      assertThatThrownBy(() -> trainer.fit(source(Set.of(BATCH), Float.NaN), 1))
+          .isInstanceOf(NumbersException.class)
+          .hasMessageContaining("there is no checkpoint to go back to");
+    }
+  }
+
+  @Test
+  void aFlippedBitOnOneOfThreeRanksIsNamedWithItsTensor() {
+    Ranks.of(3)
+        .callWorlds(
+            world -> {
+              try (var trainer = trainer(world, NonFinite.STOP).compareEvery(4).build()) {
+                if (world.rank() == 2) {
+                  var weight = trainer.model().parameter("fc2.weight");
+                  var memory = NativeView.of(weight);
+                  memory.set(
+                      ValueLayout.JAVA_BYTE, 5, (byte) (memory.get(ValueLayout.JAVA_BYTE, 5) ^ 4));
+                }
+                assertThatThrownBy(() -> trainer.fit(source(Set.of(), 0), 1))
+                    .isInstanceOf(NumbersException.class)
+                    .hasMessageContaining("after update 4")
+                    .hasMessageContaining("rank 2 in fc");
+                return world.rank();
+              }
+            });
+  }
+}
