@@ -100,9 +100,9 @@ public final class MergeNetwork {
     System.out.println(
         String.format(
             Locale.ROOT,
-            "per micro-batch: compute %.1f ms, k=1 %.1f ms, k=%d %.1f ms (%.2fx); measured / formula:"
-                + " median %.3f, quartiles %.3f to %.3f, %d rounds; %.1f MB need %.1f ms of wire,"
-                + " exchange and update took %.1f ms",
+            "per micro-batch: compute %.1f ms, k=1 %.1f ms, k=%d %.1f ms (%.2fx); measured /"
+                + " formula: median %.3f, quartiles %.3f to %.3f, %d rounds; %.1f MB need %.1f ms"
+                + " of wire, exchange and update took %.1f ms",
             median(compute),
             median(single),
             K,
