@@ -167,7 +167,7 @@ final class LauncherChannel implements RankChannel {
     RankLink known = link;
     return known != null && known.stops()
         ? new Frame.Position(gate.request(), true)
-        : new Frame.Position(RankPlace.NONE, false);
+        : new Frame.Position(RankPlace.NONE, known != null && known.hasTrained());
   }
 
   private void dump(Path where) {
