@@ -52,11 +52,9 @@ class FrameCodecTests {
 
   @Test
   void everyKindOfFrameIsTried() {
-    assertThat(frames().stream().map(Frame::getClass))
-        .containsExactlyInAnyOrder(
-            Stream.of(Frame.class.getPermittedSubclasses())
-                .map(type -> type.<Frame>asSubclass(Frame.class))
-                .toArray(Class[]::new));
+    assertThat(frames().stream().map(frame -> frame.getClass().getName()))
+        .containsExactlyInAnyOrderElementsOf(
+            Stream.of(Frame.class.getPermittedSubclasses()).map(Class::getName).toList());
   }
 
   @Test
