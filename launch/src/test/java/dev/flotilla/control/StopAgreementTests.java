@@ -67,7 +67,7 @@ class StopAgreementTests {
         return microStep;
       }
       if (random.nextInt(16) == 0) {
-        Thread.yield();
+        Thread.onSpinWait();
       }
     }
   }

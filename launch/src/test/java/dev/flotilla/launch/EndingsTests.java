@@ -86,7 +86,7 @@ class EndingsTests {
     Set<String> listening = new HashSet<>();
     for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
       for (String line : Files.readAllLines(Path.of(table))) {
-        String[] columns = line.strip().split(" +");
+        String[] columns = line.strip().split(" +", -1);
         if (columns[3].equals("0A") && sockets.contains("socket:[" + columns[9] + "]")) {
           listening.add(line);
         }
