@@ -12,6 +12,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -66,8 +67,8 @@ class StopAgreementTests {
       if (gate.stopsAfter(microStep)) {
         return microStep;
       }
-      if (random.nextInt(16) == 0) {
-        Thread.onSpinWait();
+      if (random.nextInt(64) == 0) {
+        LockSupport.parkNanos(1);
       }
     }
   }
