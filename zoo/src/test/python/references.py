@@ -2,8 +2,8 @@
 """Writes what PyTorch's reference models compute, for ReferenceTests.
 
     python3 references.py FOLDER            writes FOLDER/<case>.json, a few KB each
-    python3 references.py --export FOLDER   writes weights of small models as Python saves them
-    python3 references.py --check FOLDER    loads weights that Flotilla has written to FOLDER
+    python3 references.py --export FOLDER   writes a tiny BERT's weights as Python saves them
+    python3 references.py --check FOLDER    loads what ExportMain of these tests wrote to FOLDER
 
 Needs torch, torchvision, transformers and safetensors; runs on the CPU in about a minute.
 
@@ -12,6 +12,7 @@ Weights and inputs are no random numbers but a hash of name and index, the same 
 All numbers are computed in float64, so that a fixture is the truth to which float32 comes close.
 """
 
+import copy
 import json
 import os
 import sys
@@ -225,8 +226,8 @@ def text(samples=3, length=12, most=3):
     return tokens, types, positions, attention, torch.tensor(places), labels, following
 
 
-def bert_pretraining():
-    model = fill(bert_model("BertForPreTraining")).double()
+def bert_pretraining(model=None):
+    model = fill(model or bert_model("BertForPreTraining")).double()
     tokens, types, positions, attention, places, labels, following = text()
     whole = torch.full(tokens.shape, -100)
     for i, row in enumerate(places.tolist()):
@@ -324,61 +325,67 @@ def write(folder):
         print(name, "written", flush=True)
 
 
-def small_models():
-    from torchvision.models.resnet import BasicBlock, Bottleneck
-
-    return {
-        "resnet18": lambda: resnet(BasicBlock, [2, 2, 2, 2], 1000),
-        "resnet50": lambda: resnet(Bottleneck, [3, 4, 6, 3], 1000),
-        "bert": lambda: bert_model("BertForPreTraining"),
-    }
+TINY = dict(
+    BERT,
+    vocab_size=30,
+    hidden_size=8,
+    num_hidden_layers=1,
+    num_attention_heads=2,
+    intermediate_size=12,
+    max_position_embeddings=10,
+)
 
 
 def export(folder):
-    """Saves hashed weights as Python users do, for Flotilla to load."""
-    from safetensors.torch import save_model
+    """Saves hashed weights as Python's users do, for Flotilla to load."""
+    import transformers
 
     os.makedirs(folder, exist_ok=True)
-    for name in ("resnet18", "bert"):
-        model = fill(small_models()[name]())
-        if name == "bert":
-            model.save_pretrained(os.path.join(folder, "bert"), max_shard_size="40KB")
-        else:
-            save_model(model, os.path.join(folder, name + ".safetensors"))
-        torch.save(model.state_dict(), os.path.join(folder, name + ".pth"))
-        print(name, "exported", flush=True)
+    model = fill(transformers.BertForPreTraining(transformers.BertConfig(**TINY)))
+    model.save_pretrained(os.path.join(folder, "bert"), max_shard_size="4KB")
+    torch.save(model.state_dict(), os.path.join(folder, "bert.pth"))
+    print("exported", flush=True)
 
 
 def check(folder):
-    """Loads FOLDER/resnet50.safetensors and FOLDER/bert/, and compares them with the hash."""
+    """Loads FOLDER/resnet50/model.safetensors and FOLDER/bert, and compares them with the hash."""
     from safetensors.torch import load_model
+    from torchvision.models.resnet import Bottleneck
     import transformers
 
-    loaded = small_models()["resnet50"]()
-    load_model(loaded, os.path.join(folder, "resnet50.safetensors"), strict=True)
+    loaded = resnet(Bottleneck, [3, 4, 6, 3], 1000)
+    load_model(loaded, os.path.join(folder, "resnet50", "model.safetensors"), strict=True)
     require_hashed(loaded)
-    print("resnet50: strict load, every tensor equal", flush=True)
+    compare("resnet50", images(loaded, 64, 6, 1000), os.path.join(folder, "resnet50.json"))
+    print("resnet50: strict load, every tensor and the outputs equal", flush=True)
     bert, report = transformers.BertForPreTraining.from_pretrained(
         os.path.join(folder, "bert"), output_loading_info=True
     )
-    missing = {canonical(name) for name in report["missing_keys"]}
-    if missing or report["unexpected_keys"] or report["mismatched_keys"]:
-        raise SystemExit("bert: %s" % report)
+    wrong = {key: found for key, found in report.items() if found}
+    if wrong:
+        raise SystemExit("bert: %s" % wrong)
     require_hashed(bert)
-    print("bert: no missing, unexpected or mismatched key, every tensor equal", flush=True)
+    compare("bert", bert_pretraining(bert), os.path.join(folder, "bert.json"))
+    print("bert: no missing, unexpected or mismatched key, outputs equal", flush=True)
+
+
+def compare(name, computed, file):
+    """Compares outputs with those that Flotilla computed from the same weights."""
+    with open(file) as opened:
+        flotilla = json.load(opened)
+    for key, values_ in flotilla.items():
+        ours = np.array(computed[key]["first"])
+        difference = np.abs(ours - np.array(values_)).max() / np.abs(ours).max()
+        print(name, key, "largest relative difference %.1e" % difference, flush=True)
+        if difference > 1e-4:
+            raise SystemExit("%s: %s differs" % (name, key))
 
 
 def require_hashed(model):
-    wanted = fill(type_copy(model))
+    wanted = fill(copy.deepcopy(model))
     for name, tensor in model.state_dict().items():
         if not torch.equal(tensor, wanted.state_dict()[name]):
             raise SystemExit(name + " differs from what was written")
-
-
-def type_copy(model):
-    import copy
-
-    return copy.deepcopy(model)
 
 
 def main(arguments):

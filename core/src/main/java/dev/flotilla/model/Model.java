@@ -46,6 +46,14 @@ public interface Model {
     return Map.of();
   }
 
+  /**
+   * Returns what a {@code config.json} beside the weights says, by which other libraries know how
+   * to load them; empty where none is usual.
+   */
+  default Map<String, Object> configuration() {
+    return Map.of();
+  }
+
   /** Returns the number of trainable numbers. */
   default long parameterCount() {
     return parameters().stream().mapToLong(spec -> spec.shape().elements()).sum();

@@ -1,8 +1,8 @@
 package dev.flotilla.zoo.data;
 
-import dev.flotilla.zoo.pickle.PickleException;
-import dev.flotilla.zoo.pickle.PickleReader;
-import dev.flotilla.zoo.pickle.Pickled;
+import dev.flotilla.pickle.PickleException;
+import dev.flotilla.pickle.PickleReader;
+import dev.flotilla.pickle.Pickled;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -52,4 +52,9 @@ public record Bert(
   public Map<String, String> aliases() {
     return network().aliases();
   }
+
+  @Override
+  public Map<String, Object> configuration() {
+    return network().configuration();
+  }
 }

@@ -96,4 +96,9 @@ public record BertLarge(
   public Map<String, String> aliases() {
     return network().aliases();
   }
+
+  @Override
+  public Map<String, Object> configuration() {
+    return network().configuration();
+  }
 }

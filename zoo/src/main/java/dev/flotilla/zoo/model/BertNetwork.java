@@ -5,6 +5,7 @@ import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Check;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -47,5 +48,39 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
             "cls.predictions.decoder.bias",
             "cls.predictions.bias")
         : Map.of();
+  }
+
+  /** Returns what Hugging Face's {@code from_pretrained} reads. */
+  Map<String, Object> configuration() {
+    Map<String, Object> values = new LinkedHashMap<>();
+    values.put("model_type", "bert");
+    values.put(
+        "architectures",
+        List.of(classes == null ? "BertForPreTraining" : "BertForSequenceClassification"));
+    values.put("vocab_size", sizes.vocabSize());
+    values.put("hidden_size", sizes.hiddenSize());
+    values.put("num_hidden_layers", sizes.numHiddenLayers());
+    values.put("num_attention_heads", sizes.numAttentionHeads());
+    values.put("intermediate_size", sizes.intermediateSize());
+    values.put("max_position_embeddings", sizes.maxPositionEmbeddings());
+    values.put("type_vocab_size", sizes.typeVocabSize());
+    values.put("hidden_act", "gelu");
+    values.put("hidden_dropout_prob", sizes.hiddenDropoutProb());
+    values.put("attention_probs_dropout_prob", sizes.attentionProbsDropoutProb());
+    values.put("layer_norm_eps", sizes.layerNormEps());
+    values.put("initializer_range", sizes.initializerRange());
+    values.put("pad_token_id", sizes.padTokenId());
+    if (classes != null) {
+      values.put("id2label", labels(classes));
+    }
+    return values;
+  }
+
+  private static Map<String, String> labels(int classes) {
+    Map<String, String> labels = new LinkedHashMap<>();
+    for (int i = 0; i < classes; i++) {
+      labels.put("" + i, "LABEL_" + i);
+    }
+    return labels;
   }
 }

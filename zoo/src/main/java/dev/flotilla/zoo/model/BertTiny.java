@@ -95,4 +95,9 @@ public record BertTiny(
   public Map<String, String> aliases() {
     return network().aliases();
   }
+
+  @Override
+  public Map<String, Object> configuration() {
+    return network().configuration();
+  }
 }

@@ -7,7 +7,6 @@ import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.zoo.pickle.PickleWriter;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;

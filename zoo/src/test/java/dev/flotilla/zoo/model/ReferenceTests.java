@@ -118,11 +118,11 @@ final class ReferenceTests {
     }
   }
 
-  private static Model bert(@Nullable Integer classes, double weight) {
+  static Model bert(@Nullable Integer classes, double weight) {
     return new BertTiny(classes, weight, 120, 32, 2, 4, 64, 24, 0, 0);
   }
 
-  private static BoundModel bind(Model model, Precision precision) {
+  static BoundModel bind(Model model, Precision precision) {
     var bound = new BoundModel(model, precision, 1, _ -> false);
     HashedValues.fill(bound.state());
     return bound;
@@ -142,7 +142,7 @@ final class ReferenceTests {
     return gradients;
   }
 
-  private static Batch images(Reference reference, int channels, Precision precision) {
+  static Batch images(Reference reference, int channels, Precision precision) {
     int samples = reference.whole("samples");
     int side = reference.whole("side");
     var all = Tensors.empty(torch.ScalarType.Float, samples, 3, side, side);
@@ -159,7 +159,7 @@ final class ReferenceTests {
   }
 
   /** Returns the sequences that {@code text} of the Python script makes. */
-  private static Batch text(boolean pretraining) {
+  static Batch text(boolean pretraining) {
     int samples = 3;
     int length = 12;
     int most = 3;

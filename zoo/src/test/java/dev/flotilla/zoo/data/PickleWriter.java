@@ -1,4 +1,4 @@
-package dev.flotilla.zoo.pickle;
+package dev.flotilla.zoo.data;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package dev.flotilla.zoo.pickle;
+package dev.flotilla.pickle;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

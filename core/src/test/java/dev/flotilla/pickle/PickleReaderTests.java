@@ -1,4 +1,4 @@
-package dev.flotilla.zoo.pickle;
+package dev.flotilla.pickle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -6,6 +6,6 @@
  * know what a described call stands for.
  */
 @NullMarked
-package dev.flotilla.zoo.pickle;
+package dev.flotilla.pickle;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package dev.flotilla.zoo.pickle;
+package dev.flotilla.pickle;
 
 /** Thrown when a pickle is malformed or asks for what is not allowed; names the byte. */
 public final class PickleException extends Exception {
