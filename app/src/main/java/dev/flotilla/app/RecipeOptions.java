@@ -37,6 +37,18 @@ final class RecipeOptions {
       description = "Ends after N updates; replaces epochs.")
   @Nullable String maxSteps;
 
+  @Option(
+      names = "--init-from",
+      paramLabel = "FILE",
+      description =
+          "Starts from published weights: a safetensors file, index or folder, or a .pth file.")
+  @Nullable Path initFrom;
+
+  @Option(
+      names = "--no-strict",
+      description = "With --init-from: loads what fits, and lists what does not.")
+  boolean noStrict;
+
   /**
    * Reads the recipe with all changes on top.
    *
@@ -46,6 +58,12 @@ final class RecipeOptions {
     List<Change> changes = new ArrayList<>(sets.stream().map(Change::set).toList());
     if (maxSteps != null) {
       changes.add(Change.option("--max-steps", "max_steps", maxSteps));
+    }
+    if (initFrom != null) {
+      changes.add(Change.option("--init-from", "init_from.path", quoted(initFrom)));
+    }
+    if (noStrict) {
+      changes.add(Change.option("--no-strict", "init_from.strict", "false"));
     }
     var base =
         recipe == null ? Recipe.parse("default recipe", defaultRecipe()) : Recipe.read(recipe);
@@ -62,7 +80,17 @@ final class RecipeOptions {
     if (maxSteps != null) {
       arguments.addAll(List.of("--max-steps", maxSteps));
     }
+    if (initFrom != null) {
+      arguments.addAll(List.of("--init-from", initFrom.toAbsolutePath().toString()));
+    }
+    if (noStrict) {
+      arguments.add("--no-strict");
+    }
     return arguments;
+  }
+
+  private static String quoted(Path path) {
+    return "'" + path.toString().replace("'", "''") + "'";
   }
 
   static String defaultRecipe() {

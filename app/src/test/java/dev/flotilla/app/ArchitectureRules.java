@@ -45,7 +45,7 @@ record ArchitectureRules(String root) {
         .layer("parts")
         .definedBy(packages("model", "data", "optim", "checkpoint", "collective", "arena"))
         .layer("ground")
-        .definedBy(packages("report", "memory", "settings", "world", "control"))
+        .definedBy(packages("report", "memory", "settings", "world", "control", "pickle"))
         .layer("launch")
         .definedBy(root + ".launch..")
         .whereLayer("app")

@@ -44,6 +44,22 @@ public enum TensorType {
     };
   }
 
+  /** Returns libtorch's name for this type. */
+  ScalarType scalarType() {
+    return switch (this) {
+      case F64 -> ScalarType.Double;
+      case F32 -> ScalarType.Float;
+      case F16 -> ScalarType.Half;
+      case BF16 -> ScalarType.BFloat16;
+      case I64 -> ScalarType.Long;
+      case I32 -> ScalarType.Int;
+      case I16 -> ScalarType.Short;
+      case I8 -> ScalarType.Char;
+      case U8 -> ScalarType.Byte;
+      case BOOL -> ScalarType.Bool;
+    };
+  }
+
   /** Returns the type of a name in a file, or nothing when it is unknown. */
   static Optional<TensorType> named(String name) {
     for (var type : values()) {

@@ -103,6 +103,7 @@ public final class ConfiguredRun {
         .microBatch(globalBatch())
         .nonFinite(config.nonFinite())
         .compareEvery(config.compareEvery())
+        .initialWeights(config.initFrom().weights())
         .agreeOn(config.facts())
         .events(events);
   }
@@ -206,6 +207,7 @@ public final class ConfiguredRun {
       if (folder != null) {
         var file = RunFolder.modelIn(folder.path());
         SafetensorsWriter.write(file, trainer.model().state(), Map.of());
+        folder.writeConfiguration(config.model().configuration());
       }
       events.on(new TrainingEvent.Finished(summary));
       // Written last: what says that the run has ended.

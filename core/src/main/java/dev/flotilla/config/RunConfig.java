@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param schedule the learning rate over updates
  * @param clip limit of the gradient's norm; null for none
  * @param eval when the test data is scored
+ * @param initFrom weights that the run starts from
  * @param checkpoint when and where the state is saved
  * @param nonFinite what happens when a loss or gradient is infinite or undefined
  * @param compareEvery updates between two comparisons of the ranks' parameters; 0 for never
@@ -76,6 +77,8 @@ public record RunConfig(
     @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
     @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable ClipByNorm clip,
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
+    @Setting(doc = "Weights to start from, instead of what the seed draws.", def = "{}")
+        InitFrom initFrom,
     @Setting(doc = "When and where the state of the run is saved.", def = "{}")
         CheckpointConfig checkpoint,
     @Setting(

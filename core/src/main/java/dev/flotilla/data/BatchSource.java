@@ -7,7 +7,7 @@ import java.util.OptionalLong;
  * come.
  *
  * <p>Immutable. Without {@link #shuffled} samples come in the order of the data set, in every
- * epoch.
+ * epoch. Where the data set counts tokens, so does the size of a batch: see {@link TokenBatches}.
  */
 public final class BatchSource {
 
@@ -27,7 +27,7 @@ public final class BatchSource {
     this.seed = seed;
   }
 
-  /** Takes a fixed number of samples per step, divided over the ranks. */
+  /** Takes a fixed number of samples (or tokens) per step, divided over the ranks. */
   public static BatchSource global(Dataset dataset, int globalBatch) {
     return new BatchSource(dataset, globalBatch, false, OptionalLong.empty());
   }
@@ -49,14 +49,16 @@ public final class BatchSource {
     return dataset;
   }
 
-  /** Returns the number of samples of a full batch over all ranks. */
+  /** Returns the number of samples (or tokens) of a full batch over all ranks. */
   public int globalBatch(int ranks) {
     return perRank ? Math.multiplyExact(batch, ranks) : batch;
   }
 
   /** Returns the number of global batches of an epoch, with the ragged last one. */
   public long batchesPerEpoch(int ranks) {
-    return batches(dataset.size(), globalBatch(ranks));
+    return dataset.countsTokens()
+        ? tokenBatches(ranks).count()
+        : batches(dataset.size(), globalBatch(ranks));
   }
 
   /**
@@ -64,13 +66,23 @@ public final class BatchSource {
    * data set: ask once per epoch.
    */
   public RankShard epoch(long epoch, int rank, int ranks) {
-    return new RankShard(dataset, order(epoch), globalBatch(ranks), rank, ranks);
+    var draw = new RankShard.Draw(seed.orElse(0), epoch);
+    return new RankShard(dataset, draw, order(epoch, ranks), rank, ranks);
   }
 
-  private EpochOrder order(long epoch) {
+  private EpochOrder order(long epoch, int ranks) {
+    if (dataset.countsTokens()) {
+      var batches = tokenBatches(ranks);
+      return seed.isPresent() ? batches.shuffled(seed.getAsLong(), epoch) : batches.inOrder();
+    }
+    int size = globalBatch(ranks);
     return seed.isPresent()
-        ? EpochOrder.shuffled(dataset.size(), seed.getAsLong(), epoch)
-        : EpochOrder.natural(dataset.size());
+        ? EpochOrder.shuffled(dataset.size(), size, seed.getAsLong(), epoch)
+        : EpochOrder.natural(dataset.size(), size);
+  }
+
+  private TokenBatches tokenBatches(int ranks) {
+    return TokenBatches.of(dataset, globalBatch(ranks), seed);
   }
 
   static long batches(int samples, int batch) {

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * The order in which one epoch visits the samples of a data set.
+ * The order in which one epoch visits the samples of a data set, and where its batches begin.
  *
  * <p>A shuffled order depends on the number of samples, the seed and the epoch, and on nothing
  * else: not on the number of ranks, not on what was loaded before. Resuming therefore needs no
@@ -13,21 +13,43 @@ import java.util.SplittableRandom;
 final class EpochOrder {
 
   private final int[] order;
+  private final int[] starts;
 
-  private EpochOrder(int[] order) {
+  /**
+   * Creates an order.
+   *
+   * @param starts the place of each batch's first sample, and the place after the last sample
+   */
+  EpochOrder(int[] order, int[] starts) {
     this.order = order;
+    this.starts = starts;
   }
 
-  /** Returns the order 0, 1, 2, … */
-  static EpochOrder natural(int size) {
-    var order = new int[size];
-    Arrays.setAll(order, i -> i);
-    return new EpochOrder(order);
+  /** Returns the order 0, 1, 2, … in batches of one size, the last one possibly smaller. */
+  static EpochOrder natural(int size, int batch) {
+    return new EpochOrder(numbers(size), evenStarts(size, batch));
   }
 
-  /** Returns the shuffled order of an epoch, after Fisher and Yates. */
-  static EpochOrder shuffled(int size, long seed, long epoch) {
-    var order = natural(size).order;
+  /** Returns the shuffled order of an epoch in batches of one size. */
+  static EpochOrder shuffled(int size, int batch, long seed, long epoch) {
+    return new EpochOrder(shuffledNumbers(size, seed, epoch), evenStarts(size, batch));
+  }
+
+  private static int[] numbers(int size) {
+    var numbers = new int[size];
+    Arrays.setAll(numbers, i -> i);
+    return numbers;
+  }
+
+  private static int[] evenStarts(int size, int batch) {
+    var starts = new int[Math.toIntExact(BatchSource.batches(size, batch)) + 1];
+    Arrays.setAll(starts, i -> (int) Math.min((long) i * batch, size));
+    return starts;
+  }
+
+  /** Returns 0 to size - 1, shuffled after Fisher and Yates. */
+  static int[] shuffledNumbers(int size, long seed, long epoch) {
+    var order = numbers(size);
     var random = new SplittableRandom(new SplittableRandom(seed).nextLong() ^ epoch);
     for (int i = size - 1; i > 0; i--) {
       int other = below(i + 1, random);
@@ -35,7 +57,7 @@ final class EpochOrder {
       order[i] = order[other];
       order[other] = sample;
     }
-    return new EpochOrder(order);
+    return order;
   }
 
   /**
@@ -46,11 +68,18 @@ final class EpochOrder {
     return (int) Math.unsignedMultiplyHigh(random.nextLong(), bound);
   }
 
-  int size() {
-    return order.length;
+  /** Returns the number of batches. */
+  int batches() {
+    return starts.length - 1;
   }
 
-  int[] samples(int from, int to) {
-    return Arrays.copyOfRange(order, from, to);
+  /** Returns the number of samples of a batch. */
+  int batchSize(int batch) {
+    return starts[batch + 1] - starts[batch];
+  }
+
+  /** Returns the samples from one place to another within a batch. */
+  int[] samples(int batch, int from, int to) {
+    return Arrays.copyOfRange(order, starts[batch] + from, starts[batch] + to);
   }
 }

@@ -13,35 +13,37 @@ package dev.flotilla.data;
  */
 public final class RankShard {
 
+  /** The seed and the number of an epoch. */
+  record Draw(long seed, long epoch) {}
+
   private final Dataset dataset;
+  private final Draw draw;
   private final EpochOrder order;
-  private final int globalBatch;
   private final int rank;
   private final int ranks;
 
-  RankShard(Dataset dataset, EpochOrder order, int globalBatch, int rank, int ranks) {
+  RankShard(Dataset dataset, Draw draw, EpochOrder order, int rank, int ranks) {
     this.dataset = dataset;
+    this.draw = draw;
     this.order = order;
-    this.globalBatch = globalBatch;
     this.rank = rank;
     this.ranks = ranks;
   }
 
   /** Returns the number of global batches of the epoch; the same on every rank. */
   public long batches() {
-    return BatchSource.batches(order.size(), globalBatch);
+    return order.batches();
   }
 
   /** Returns the number of samples of a global batch, over all ranks. */
   public int globalSize(long index) {
-    return Math.min(globalBatch, order.size() - first(index));
+    return order.batchSize(batch(index));
   }
 
   /** Returns this rank's sample numbers of a global batch; possibly none. */
   public int[] samples(long index) {
-    int first = first(index);
     var part = Part.of(globalSize(index), rank, ranks);
-    return order.samples(first + part.from(), first + part.to());
+    return order.samples(batch(index), part.from(), part.to());
   }
 
   /**
@@ -50,14 +52,14 @@ public final class RankShard {
    */
   public Batch load(long index) {
     int[] samples = samples(index);
-    return samples.length == 0 ? Batch.empty() : dataset.load(samples);
+    return samples.length == 0 ? Batch.empty() : dataset.load(samples, draw.seed(), draw.epoch());
   }
 
-  private int first(long index) {
+  private int batch(long index) {
     if (index < 0 || index >= batches()) {
       throw new IndexOutOfBoundsException(
           "batch must be in [0, %d), but was %d".formatted(batches(), index));
     }
-    return Math.toIntExact(index * globalBatch);
+    return (int) index;
   }
 }

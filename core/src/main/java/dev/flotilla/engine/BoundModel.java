@@ -90,7 +90,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     try (var place = parameter(spec.name()).detach()) {
       var memory = NativeView.of(place);
       for (long i = 0; i < spec.shape().elements(); i++) {
-        double value = spec.initializer().next(random);
+        double value = spec.initializer().at(i, random);
         if (precision == Precision.FLOAT32) {
           memory.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) value);
         } else {

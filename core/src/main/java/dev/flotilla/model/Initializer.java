@@ -13,6 +13,11 @@ public sealed interface Initializer {
   /** Returns the value of the next element. */
   double next(SplittableRandom random);
 
+  /** Returns the value of the element at an index of the flattened parameter, asked in order. */
+  default double at(long index, SplittableRandom random) {
+    return next(random);
+  }
+
   /** The same value everywhere. */
   record Constant(double value) implements Initializer {
     @Override
@@ -34,6 +39,25 @@ public sealed interface Initializer {
     @Override
     public double next(SplittableRandom random) {
       return mean + deviation * random.nextGaussian();
+    }
+  }
+
+  /**
+   * Gaussian around zero, but zero at some elements: the row of an embedding that stands for
+   * padding.
+   *
+   * @param from the first element that is zero
+   * @param to the element after the last one that is
+   */
+  record NormalExcept(double deviation, long from, long to) implements Initializer {
+    @Override
+    public double next(SplittableRandom random) {
+      return deviation * random.nextGaussian();
+    }
+
+    @Override
+    public double at(long index, SplittableRandom random) {
+      return index >= from && index < to ? 0 : next(random);
     }
   }
 

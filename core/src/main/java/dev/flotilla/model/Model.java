@@ -38,6 +38,22 @@ public interface Model {
     return segments().stream().flatMap(segment -> segment.buffers().stream()).toList();
   }
 
+  /**
+   * Returns other names under which files may hold a parameter, each with the parameter's own name:
+   * where a parameter is tied, some publish it once for every place that uses it.
+   */
+  default Map<String, String> aliases() {
+    return Map.of();
+  }
+
+  /**
+   * Returns what a {@code config.json} beside the weights says, by which other libraries know how
+   * to load them; empty where none is usual.
+   */
+  default Map<String, Object> configuration() {
+    return Map.of();
+  }
+
   /** Returns the number of trainable numbers. */
   default long parameterCount() {
     return parameters().stream().mapToLong(spec -> spec.shape().elements()).sum();

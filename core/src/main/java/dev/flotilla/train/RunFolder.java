@@ -263,12 +263,23 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
 
   /** Writes what the run achieved; to a new name first, so that a half-written one never shows. */
   public void writeSummary(Map<String, Object> summary) {
-    var file = folder.resolve(SUMMARY);
-    var part = folder.resolve(SUMMARY + ".part");
+    write(SUMMARY, summary);
+  }
+
+  /** Writes what other libraries need beside the weights, if anything. */
+  public void writeConfiguration(Map<String, Object> configuration) {
+    if (!configuration.isEmpty()) {
+      write("config.json", configuration);
+    }
+  }
+
+  private void write(String name, Map<String, Object> values) {
+    var file = folder.resolve(name);
+    var part = folder.resolve(name + ".part");
     try {
       Files.deleteIfExists(part);
       Files.createFile(part, owner("rw-------"));
-      Files.writeString(part, json.pretty(summary));
+      Files.writeString(part, json.pretty(values));
       Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot write " + file, failure);

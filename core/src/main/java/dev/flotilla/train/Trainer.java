@@ -90,6 +90,7 @@ public final class Trainer implements AutoCloseable {
               new BoundModel(
                   settings.requiredModel(), settings.precision, settings.seed, settings.frozen));
       agree();
+      loadInitialWeights();
       StartUp.broadcast(collective, model);
       chain = resources.own(new SegmentChain(model, settings.seed, collective.rank()));
       statistics = new RunningStatistics(model.buffers(), collective);
@@ -122,6 +123,13 @@ public final class Trainer implements AutoCloseable {
       facts.putAll(SharedFacts.of("strategy." + technique.key(), technique));
     }
     Agreement.check(collective, facts, settings.collectiveSettings.timeout());
+  }
+
+  private void loadInitialWeights() {
+    var weights = settings.initialWeights;
+    if (weights != null && collective.rank() == 0) {
+      weights.copyInto(model, settings.requiredModel().aliases(), this::note);
+    }
   }
 
   private @Nullable Saves newSaves() {

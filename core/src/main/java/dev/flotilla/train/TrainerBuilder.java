@@ -49,6 +49,7 @@ public final class TrainerBuilder {
   NonFinite nonFinite = NonFinite.STOP;
   long compareEvery = 100;
   final List<Stateful> remembered = new ArrayList<>();
+  @Nullable InitialWeights initialWeights;
 
   TrainerBuilder(World world) {
     this.world = world;
@@ -154,6 +155,12 @@ public final class TrainerBuilder {
   /** Sets when {@code fit} saves checkpoints; by default never. */
   public TrainerBuilder checkpoints(@Nullable CheckpointSettings value) {
     checkpoints = value;
+    return this;
+  }
+
+  /** Sets the weights that training starts from, instead of those that the seed draws. */
+  public TrainerBuilder initialWeights(@Nullable InitialWeights value) {
+    initialWeights = value;
     return this;
   }
 

@@ -63,10 +63,10 @@ public final class TestProgram {
       case "once" -> failOnce(Path.of(value));
       case "link" -> Linked.await();
       case "doing" -> LINK.doing(value);
-      case "begin" -> begin(value.split("/"));
+      case "begin" -> begin(value.split("/", -1));
       case "collectives" -> collectives(Integer.parseInt(value));
       case "enter" -> LINK.collectives().starting(value, 4096, "Float");
-      case "train" -> train(value.split("/"));
+      case "train" -> train(value.split("/", -1));
       case "memory" -> throw new OutOfMemoryError(value);
       case "signal" -> signalSelf(value);
       case "ignoreTerm" -> Runtime.getRuntime().addShutdownHook(new Thread(TestProgram::sleepLong));

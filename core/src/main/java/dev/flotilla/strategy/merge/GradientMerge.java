@@ -124,7 +124,7 @@ public record GradientMerge(
       issues.add(
           PlanIssue.warning(
               "BatchNorm sees micro-batches, so merging is not the same as one large batch",
-              "use a model with another normalisation, or larger micro-batches"));
+              "use normalization: group where the model has it, or larger micro-batches"));
     }
     if (facts.optimizer().scaleLr() == LrScaling.NONE) {
       issues.add(

@@ -1,0 +1,108 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.model.Activations;
+import dev.flotilla.model.Initializer;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Segment;
+import dev.flotilla.model.Shape;
+import dev.flotilla.model.Weights;
+import java.util.ArrayList;
+import java.util.List;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptions;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * The last segment of BERT in pre-training: logits of the tokens at the masked places, and whether
+ * the second sentence follows the first.
+ *
+ * <p>The masked places are gathered before the projection to the vocabulary, whose matrix is that
+ * of the token embeddings: of a sequence of 512 tokens, 77 rows of 30,522 logits instead of 512.
+ */
+record BertPretrainingHeads(BertSizes sizes) implements Segment {
+
+  private static final String BIAS = "cls.predictions.bias";
+
+  @Override
+  public String name() {
+    return "heads";
+  }
+
+  private Linear transform() {
+    return sizes.linear("cls.predictions.transform.dense", sizes.hiddenSize(), sizes.hiddenSize());
+  }
+
+  private LayerNorm norm() {
+    return sizes.norm("cls.predictions.transform.LayerNorm");
+  }
+
+  private Linear following() {
+    return sizes.linear("cls.seq_relationship", sizes.hiddenSize(), 2);
+  }
+
+  @Override
+  public List<ParameterSpec> parameters() {
+    List<ParameterSpec> parameters = new ArrayList<>();
+    parameters.addAll(BertPooler.of(sizes).parameters());
+    parameters.add(BertEmbeddings.words(sizes));
+    parameters.add(
+        new ParameterSpec(
+            BIAS,
+            Shape.of(sizes.vocabSize()),
+            ParameterSpec.Kind.BIAS,
+            new Initializer.Constant(0)));
+    parameters.addAll(transform().parameters());
+    parameters.addAll(norm().parameters());
+    parameters.addAll(following().parameters());
+    return parameters;
+  }
+
+  @Override
+  public Forward bind(Weights weights) {
+    var pooler = BertPooler.of(sizes).bind(weights);
+    var transform = transform().bind(weights);
+    var norm = norm().bind(weights);
+    var following = following().bind(weights);
+    Tensor words = weights.parameter(BertEmbeddings.WORDS);
+    var bias = weights.optional(BIAS);
+    var places = new Places(weights);
+    return (input, mode) -> {
+      Tensor hidden = input.tensors().get(0);
+      Tensor masked = places.gather(hidden, maskedPlaces(input));
+      Tensor shaped = norm.apply(torch.gelu(transform.apply(masked, mode)), mode);
+      return Activations.of(
+          torch.linear(shaped, words, bias), following.apply(pooler.apply(hidden, mode), mode));
+    };
+  }
+
+  private static Tensor maskedPlaces(Activations input) {
+    if (input.tensors().size() < 3) {
+      throw new IllegalArgumentException(
+          "pre-training needs the masked places: its data must mask tokens");
+    }
+    return input.tensors().get(2);
+  }
+
+  /** Gathers the hidden states at the masked places, sequence by sequence. */
+  private static final class Places {
+
+    private final Scalar zero;
+    private final TensorOptions longs;
+
+    Places(Weights weights) {
+      zero = weights.own(new Scalar(0));
+      longs = weights.own(new TensorOptions(torch.ScalarType.Long));
+    }
+
+    Tensor gather(Tensor hidden, Tensor places) {
+      long length = hidden.size(1);
+      Tensor firsts =
+          torch
+              .arange(zero, new Scalar(hidden.size(0) * length), new Scalar(length), longs)
+              .unsqueeze(1);
+      Tensor rows = places.add(firsts).masked_select(places.ge(zero));
+      return hidden.flatten(0, 1).index_select(0, rows);
+    }
+  }
+}

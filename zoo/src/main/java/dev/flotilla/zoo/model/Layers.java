@@ -1,0 +1,81 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.model.BufferSpec;
+import dev.flotilla.model.ForwardMode;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Weights;
+import java.util.List;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * Layers one after the other, and the layers that have no parameters.
+ *
+ * @param layers in forward order
+ */
+record Layers(List<Layer> layers) implements Layer {
+
+  private static final long[] ONE = {1, 1};
+
+  Layers {
+    layers = List.copyOf(layers);
+  }
+
+  static Layers of(Layer... layers) {
+    return new Layers(List.of(layers));
+  }
+
+  /** max(0, ·), in the memory of its input, which no layer before it needs again. */
+  static Layer rectifier() {
+    return Layer.of((input, _) -> input.relu_());
+  }
+
+  static Layer maxPool(long kernel, long stride, long padding) {
+    var size = square(kernel);
+    var step = square(stride);
+    var border = square(padding);
+    return Layer.of((input, _) -> torch.max_pool2d(input, size, step, border, ONE, false));
+  }
+
+  /** The mean over each of side × side regions of the whole plane. */
+  static Layer averagePool(long side) {
+    var size = square(side);
+    return Layer.of((input, _) -> torch.adaptive_avg_pool2d(input, size));
+  }
+
+  static Layer flatten() {
+    return Layer.of((input, _) -> input.flatten(1, -1));
+  }
+
+  static Layer dropout(double probability) {
+    return Layer.of((input, mode) -> torch.dropout(input, probability, mode.isTraining()));
+  }
+
+  private static long[] square(long side) {
+    return new long[] {side, side};
+  }
+
+  @Override
+  public List<ParameterSpec> parameters() {
+    return layers.stream().flatMap(layer -> layer.parameters().stream()).toList();
+  }
+
+  @Override
+  public List<BufferSpec> buffers() {
+    return layers.stream().flatMap(layer -> layer.buffers().stream()).toList();
+  }
+
+  @Override
+  public Bound bind(Weights weights) {
+    var bound = layers.stream().map(layer -> layer.bind(weights)).toList();
+    return (input, mode) -> run(bound, input, mode);
+  }
+
+  private static Tensor run(List<Bound> layers, Tensor input, ForwardMode mode) {
+    Tensor value = input;
+    for (var layer : layers) {
+      value = layer.apply(value, mode);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,74 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.model.Classification;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
+import dev.flotilla.settings.Setting;
+import java.util.List;
+
+/**
+ * ResNet-18 (He et al., 2015) for RGB images, with the parameter names and the start of
+ * torchvision's: 11,689,512 parameters for 1000 classes.
+ *
+ * @param classes number of classes
+ * @param stem how it begins: for large images or for those of CIFAR
+ * @param normalization over the batch or over groups of channels
+ * @param groups groups of channels, for {@code normalization: group}
+ * @param zeroInitResidual whether every block starts as the identity
+ * @param width channels of the first stage
+ */
+public record ResNet18(
+    @Setting(doc = "number of classes, at least 2", def = "1000") int classes,
+    @Setting(doc = "imagenet for large images, cifar for 32x32", def = "imagenet") Stem stem,
+    @Setting(
+            doc = "batch, or group: the same whatever the batch, as gradient_merge wants it",
+            def = "batch")
+        Normalization normalization,
+    @Setting(doc = "groups of channels for normalization: group; must divide width", def = "32")
+        int groups,
+    @Setting(doc = "start every block as the identity", def = "false") boolean zeroInitResidual,
+    @Setting(doc = "channels of the first stage, at least 1", def = "64") int width)
+    implements Model {
+
+  /** Checks the settings. */
+  public ResNet18 {
+    network(classes, stem, normalization, groups, zeroInitResidual, width);
+  }
+
+  /** Creates the published network for so many classes. */
+  public ResNet18(int classes) {
+    this(classes, Stem.IMAGENET, Normalization.BATCH, 32, false, 64);
+  }
+
+  /** Creates the variant for images of 32×32 pixels. */
+  public static ResNet18 forCifar(int classes) {
+    return new ResNet18(classes, Stem.CIFAR, Normalization.BATCH, 32, false, 64);
+  }
+
+  private static ResidualNetwork network(
+      int classes,
+      Stem stem,
+      Normalization normalization,
+      int groups,
+      boolean zeroInitResidual,
+      int width) {
+    return new ResidualNetwork(
+        List.of(2, 2, 2, 2), false, classes, stem, normalization, groups, zeroInitResidual, width);
+  }
+
+  @Override
+  public String name() {
+    return "resnet18";
+  }
+
+  @Override
+  public List<Segment> segments() {
+    return network(classes, stem, normalization, groups, zeroInitResidual, width).segments();
+  }
+
+  @Override
+  public Objective objective() {
+    return new Classification();
+  }
+}

@@ -1,0 +1,55 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.model.Classification;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
+import dev.flotilla.settings.Setting;
+import java.util.List;
+
+/**
+ * VGG-16 with BatchNorm (Simonyan and Zisserman, 2014) for RGB images of at least 32×32 pixels,
+ * with the parameter names and the start of torchvision's: 138,365,992 parameters for 1000 classes.
+ *
+ * @param classes number of classes
+ * @param dropout share of hidden numbers that training sets to zero
+ * @param hidden width of the classifier's two hidden layers
+ * @param width channels of the first block
+ */
+public record Vgg16Bn(
+    @Setting(doc = "number of classes, at least 2", def = "1000") int classes,
+    @Setting(doc = "share of hidden numbers set to zero in training, in [0, 1)", def = "0.5")
+        double dropout,
+    @Setting(doc = "width of the two hidden layers, at least 1", def = "4096") int hidden,
+    @Setting(doc = "channels of the first block, at least 1", def = "64") int width)
+    implements Model {
+
+  /** Checks the settings. */
+  public Vgg16Bn {
+    network(classes, dropout, hidden, width);
+  }
+
+  /** Creates the published network for so many classes. */
+  public Vgg16Bn(int classes) {
+    this(classes, 0.5, 4096, 64);
+  }
+
+  private static VggNetwork network(int classes, double dropout, int hidden, int width) {
+    return new VggNetwork(true, classes, dropout, hidden, width);
+  }
+
+  @Override
+  public String name() {
+    return "vgg16_bn";
+  }
+
+  @Override
+  public List<Segment> segments() {
+    return network(classes, dropout, hidden, width).segments();
+  }
+
+  @Override
+  public Objective objective() {
+    return new Classification();
+  }
+}
