@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -47,6 +49,8 @@ class EndingsTests {
             folder, 2, "*:link", "*:print:ready", "0:sleep:700", "0:" + step, "1:" + other(step))) {
       launcher.awaitRanks(2);
       assertThat(listening(launcher)).isEmpty();
+      String key = key();
+      assertThat(visibleTo(launcher)).contains("FLOTILLA_CONTROL_FOLDER").doesNotContain(key);
       if (signal != null) {
         launcher.awaitLog(0, "ready");
         launcher.awaitLog(1, "ready");
@@ -55,6 +59,7 @@ class EndingsTests {
       }
 
       assertThat(launcher.await(20)).as(launcher.out()).isEqualTo(exitCode);
+      assertThat(launcher.out() + launcher.logOf(0) + launcher.logOf(1)).doesNotContain(key);
 
       await()
           .atMost(PATIENCE)
@@ -64,6 +69,29 @@ class EndingsTests {
         assertThat(temporaryFolders()).isEmpty();
       }
     }
+  }
+
+  private String key() throws IOException {
+    Path file = temporaryFolders().getFirst().resolve("key");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+        .isEqualTo("rw-------");
+    String key = Files.readString(file);
+    assertThat(key).hasSize(64);
+    return key;
+  }
+
+  /** Returns the arguments and variables of all processes, which others may see. */
+  private static String visibleTo(LauncherProcess launcher) throws IOException {
+    var text = new StringBuilder();
+    for (ProcessHandle process :
+        Stream.concat(Stream.of(launcher.process().toHandle()), launcher.ranks().stream())
+            .toList()) {
+      for (String file : List.of("cmdline", "environ")) {
+        Path path = Path.of("/proc/%d/%s".formatted(process.pid(), file));
+        text.append(Files.readString(path, StandardCharsets.ISO_8859_1));
+      }
+    }
+    return text.toString();
   }
 
   /** The second rank trains along, or waits until it is stopped. */
