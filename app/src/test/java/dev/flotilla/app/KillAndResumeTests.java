@@ -208,6 +208,7 @@ class KillAndResumeTests {
               "seconds",
               "samples_per_second",
               "train_seconds",
+              "data_wait_seconds",
               "wall_seconds",
               "peak_rss_bytes"));
       object.values().forEach(KillAndResumeTests::withoutTimes);

@@ -28,6 +28,15 @@ public interface Dataset {
   }
 
   /**
+   * Returns the number of threads that should load batches ahead of training; 0 where loading is so
+   * quick that the training thread may do it. With more, {@code load} is called by several threads
+   * at once.
+   */
+  default int loadingThreads() {
+    return 0;
+  }
+
+  /**
    * Tells whether the size of a batch is a number of tokens instead of samples; then {@link
    * #tokens} says how many a sample has.
    */

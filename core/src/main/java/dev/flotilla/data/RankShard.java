@@ -55,6 +55,11 @@ public final class RankShard {
     return samples.length == 0 ? Batch.empty() : dataset.load(samples, draw.seed(), draw.epoch());
   }
 
+  /** Returns a loader of this epoch's batches, ahead of training where the data set asks for it. */
+  public BatchLoader loader() {
+    return new BatchLoader(this, dataset.loadingThreads());
+  }
+
   private int batch(long index) {
     if (index < 0 || index >= batches()) {
       throw new IndexOutOfBoundsException(

@@ -48,6 +48,19 @@ public final class TensorScope implements AutoCloseable {
     }
   }
 
+  /**
+   * Takes an object that another thread has handed out into the innermost scope of this thread;
+   * without one, it is the caller's to {@link #free}.
+   */
+  public static <P extends Pointer> P adopt(P object) {
+    var inner = PointerScope.getInnerScope();
+    if (inner != null) {
+      inner.attach(object);
+      object.releaseReference();
+    }
+    return object;
+  }
+
   /** Takes an object out of all scopes; the caller must {@link #free} it. */
   public static <P extends Pointer> P keep(P object) {
     object.retainReference();

@@ -1,6 +1,7 @@
 package dev.flotilla.train;
 
 import dev.flotilla.control.JobLink;
+import dev.flotilla.data.BatchLoader;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.RankShard;
 import dev.flotilla.engine.NumbersException;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class FitLoop {
 
   private static final int MOST_ROLLBACKS = 3;
+  private static final double NOTABLE_WAIT = 0.2;
 
   private final Trainer trainer;
   private final TrainerBuilder settings;
@@ -29,6 +31,7 @@ final class FitLoop {
   private final JobLink link;
   private final Stopwatch training = new Stopwatch();
   private int rollbacks;
+  private double dataWait;
 
   FitLoop(Trainer trainer, TrainerBuilder settings, BatchSource source, int epochs) {
     this.trainer = trainer;
@@ -59,6 +62,15 @@ final class FitLoop {
 
   /** Finds the next global batch where batches have another size than when the run was saved. */
   private void continueWith(int globalBatch) {
+    if (progress.globalBatch == globalBatch) {
+      return;
+    }
+    if (source.dataset().countsTokens()) {
+      throw new ConfigException(
+          "batch",
+          "the checkpoint was made with batches of %d tokens over all ranks, but now they have %d"
+              .formatted(progress.globalBatch, globalBatch));
+    }
     long seen = Math.min(progress.index * progress.globalBatch, source.dataset().size());
     boolean isEnd = seen == source.dataset().size();
     if (!isEnd && seen % globalBatch != 0) {
@@ -94,6 +106,7 @@ final class FitLoop {
       evaluate(epochs - 1);
     }
     training.stop();
+    noteDataWait();
     if (progress.savedAt != trainer.microSteps()) {
       saveAsPlanned();
     }
@@ -106,7 +119,18 @@ final class FitLoop {
         progress.samples,
         progress.loss,
         training.seconds(),
+        dataWait,
         progress.evaluation);
+  }
+
+  private void noteDataWait() {
+    double share = dataWait / Math.max(1e-9, training.seconds());
+    if (share > NOTABLE_WAIT) {
+      settings.sink.on(
+          new TrainingEvent.Noted(
+              "%.0f %% of the time was spent waiting for data (%.1f s)"
+                  .formatted(100 * share, dataWait)));
+    }
   }
 
   private boolean isDone() {
@@ -116,20 +140,9 @@ final class FitLoop {
   private void runEpoch() {
     int epoch = progress.epoch;
     var shard = source.epoch(progress.firstEpoch + epoch, settings.world.rank(), ranks);
-    while (progress.index < shard.batches() && !isDone()) {
-      var outcome = runStep(shard, progress.index);
-      progress.samples += shard.globalSize(progress.index);
-      progress.index++;
-      if (outcome.step().isBoundary()) {
-        progress.loss = outcome.totals().meanLoss();
-      }
-      if (outcome.updated()) {
-        afterUpdate(epoch, outcome);
-      }
-      if (trainer.guard().callsForRollback(outcome)) {
-        rollBack(outcome);
-      }
-      stopIfAsked();
+    try (var loader = shard.loader()) {
+      runSteps(epoch, shard, loader);
+      dataWait += loader.waitedSeconds();
     }
     settings.sink.on(
         new TrainingEvent.EpochEnded(
@@ -145,11 +158,29 @@ final class FitLoop {
     }
   }
 
-  private StepOutcome runStep(RankShard shard, long index) {
+  private void runSteps(int epoch, RankShard shard, BatchLoader loader) {
+    while (progress.index < shard.batches() && !isDone()) {
+      var outcome = runStep(shard, loader, progress.index);
+      progress.samples += shard.globalSize(progress.index);
+      progress.index++;
+      if (outcome.step().isBoundary()) {
+        progress.loss = outcome.totals().meanLoss();
+      }
+      if (outcome.updated()) {
+        afterUpdate(epoch, outcome);
+      }
+      if (trainer.guard().callsForRollback(outcome)) {
+        rollBack(outcome);
+      }
+      stopIfAsked();
+    }
+  }
+
+  private StepOutcome runStep(RankShard shard, BatchLoader loader, long index) {
     link.begin(trainer.microSteps(), trainer.updates());
     trainer.chain().score(isLogged(trainer.updates() + 1));
     try (var _ = TensorScope.open()) {
-      return trainer.step(shard.load(index), index + 1 == shard.batches());
+      return trainer.step(loader.load(index), index + 1 == shard.batches());
     }
   }
 
@@ -266,29 +297,5 @@ final class FitLoop {
 
   private static @Nullable Double orNull(double accuracy) {
     return Double.isNaN(accuracy) ? null : accuracy;
-  }
-
-  /** Adds up the time between starts and stops. */
-  private static final class Stopwatch {
-
-    private double before;
-    private long startedAt;
-    private boolean running;
-
-    /** Goes on from a number of seconds. */
-    void start(double secondsBefore) {
-      before = secondsBefore;
-      startedAt = System.nanoTime();
-      running = true;
-    }
-
-    void stop() {
-      before = seconds();
-      running = false;
-    }
-
-    double seconds() {
-      return before + (running ? (System.nanoTime() - startedAt) / 1e9 : 0);
-    }
   }
 }

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param samples samples trained on, over all ranks
  * @param loss mean loss of the last window
  * @param seconds time spent training, evaluations left out
+ * @param dataWaitSeconds time of it that this rank has waited for data, since it was started
  * @param evaluation the last evaluation, if the loop made any
  */
 public record FitResult(
@@ -20,6 +21,7 @@ public record FitResult(
     long samples,
     double loss,
     double seconds,
+    double dataWaitSeconds,
     Optional<Evaluation> evaluation) {
 
   /** Returns the top-1 accuracy on data; all ranks call it together. */

@@ -49,6 +49,7 @@ public final class RunSummary {
     summary.put("bytes_sent", exchanges.bytesSent());
     summary.put("peak_rss_bytes", largestPeak(collective));
     summary.put("train_seconds", result.seconds());
+    summary.put("data_wait_seconds", result.dataWaitSeconds());
     summary.put("wall_seconds", wallSeconds);
     summary.put("weights_sha256", WeightsDigest.of(trainer.model().state()));
     summary.put("configuration", configuration);

@@ -6,6 +6,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.zoo.data.BertLines;
 import dev.flotilla.zoo.data.Cifar10;
 import dev.flotilla.zoo.data.Digits;
+import dev.flotilla.zoo.data.ImageFolder;
 import dev.flotilla.zoo.data.Mnist;
 import dev.flotilla.zoo.data.PlainText;
 import dev.flotilla.zoo.data.SyntheticImages;
@@ -46,6 +47,7 @@ public final class ZooCatalogue implements CatalogueProvider {
         Map.entry("bert-lines", BertLines.class),
         Map.entry("cifar10", Cifar10.class),
         Map.entry("digits", Digits.class),
+        Map.entry("image-folder", ImageFolder.class),
         Map.entry("mnist", Mnist.class),
         Map.entry("synthetic-images", SyntheticImages.class),
         Map.entry("synthetic-tokens", SyntheticTokens.class),

@@ -4,10 +4,16 @@ package dev.flotilla.zoo.data;
 final class Normalizer {
 
   private final float[][] values;
+  private final float[] factors;
+  private final float[] offsets;
 
   Normalizer(double[] means, double[] deviations) {
     values = new float[means.length][256];
+    factors = new float[means.length];
+    offsets = new float[means.length];
     for (int channel = 0; channel < means.length; channel++) {
+      factors[channel] = (float) (1 / (255 * deviations[channel]));
+      offsets[channel] = (float) (-means[channel] / deviations[channel]);
       for (int x = 0; x < 256; x++) {
         values[channel][x] = (float) ((x / 255.0 - means[channel]) / deviations[channel]);
       }
@@ -16,5 +22,10 @@ final class Normalizer {
 
   float of(int channel, int value) {
     return values[channel][value];
+  }
+
+  /** Does so for a value between two bytes. */
+  float ofReal(int channel, float value) {
+    return value * factors[channel] + offsets[channel];
   }
 }

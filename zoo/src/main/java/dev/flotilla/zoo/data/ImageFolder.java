@@ -1,0 +1,79 @@
+package dev.flotilla.zoo.data;
+
+import dev.flotilla.data.DataSource;
+import dev.flotilla.data.Dataset;
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * JPEG and PNG images in folders by class, as ImageNet is laid out: {@code train/<class>/*.jpeg}
+ * and {@code val/<class>/*.jpeg}. Classes are numbered in the order of their names.
+ *
+ * <p>A batch holds images as float32 [n, 3, size, size], normalised by ImageNet's mean (0.485,
+ * 0.456, 0.406) and deviation (0.229, 0.224, 0.225), and labels as int64 [n]. In training a piece
+ * of 8 % to 100 % of the image, of an aspect from 3:4 to 4:3, is cut out at random, resized, and
+ * mirrored in half of all cases: a function of seed, epoch and sample. In evaluation the middle is
+ * cut out, {@code size} of {@code resize} parts of the shorter side.
+ *
+ * <p>Images are decoded ahead of training on threads of their own. One that cannot be decoded in
+ * full ends the run and is named; none is left out.
+ *
+ * @param path the folder
+ * @param size width and height of what the model sees
+ * @param resize what the shorter side would be resized to in evaluation; null for size · 256 / 224
+ * @param augment whether training cuts and mirrors at random
+ * @param workers threads that load ahead
+ */
+public record ImageFolder(
+    @Setting(doc = "Folder with train/<class>/* and val/<class>/*, JPEG or PNG.") Path path,
+    @Setting(doc = "Width and height of what the model sees, at least 8.", def = "224") int size,
+    @Setting(
+            doc =
+                "Shorter side in evaluation, of which the middle is cut; by default size*256/224.",
+            def = "null")
+        @Nullable Integer resize,
+    @Setting(doc = "Whether training cuts and mirrors at random.", def = "true") boolean augment,
+    @Setting(doc = "Threads that load ahead of training, at least 1.", def = "1", local = true)
+        int workers)
+    implements DataSource {
+
+  /** Checks the settings. */
+  public ImageFolder {
+    Check.that(size >= 8 && size <= 4096, "size", "must be from 8 to 4096", size)
+        .and(
+            resize == null || resize >= size,
+            "resize",
+            "must be at least size " + size,
+            "" + resize)
+        .and(workers >= 1, "workers", "must be at least 1", workers)
+        .orThrow();
+  }
+
+  /** Describes a folder of images with everything else by default. */
+  public static ImageFolder of(Path path, int size) {
+    return new ImageFolder(path, size, null, true, 1);
+  }
+
+  @Override
+  public void check() {
+    var train = LabelledFiles.in(path.resolve("train"));
+    train.requireSameClasses(LabelledFiles.in(path.resolve("val")));
+  }
+
+  @Override
+  public Dataset train() {
+    return new FolderDataset(LabelledFiles.in(path.resolve("train")), this, augment);
+  }
+
+  @Override
+  public Dataset test() {
+    return new FolderDataset(LabelledFiles.in(path.resolve("val")), this, false);
+  }
+
+  /** Returns the share of the shorter side that evaluation sees. */
+  double middle() {
+    return resize == null ? 224.0 / 256 : (double) size / resize;
+  }
+}
