@@ -9,6 +9,7 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.RunFolder;
 import dev.flotilla.train.RunSummary;
@@ -194,7 +195,7 @@ public final class ConfiguredRun {
     events.on(new TrainingEvent.Configured(config.resolved()));
     var source = source();
     var builder = trainer(events).loop(loop());
-    builder.checkpoints(config.checkpoint().in(RunFolder.checkpointsIn(out)));
+    builder.checkpoints(checkpoints(out));
     if (folder != null) {
       builder.remember(folder);
     }
@@ -223,7 +224,7 @@ public final class ConfiguredRun {
     Optional<Path> checkpoint =
         switch (resume) {
           case Resume.No _ -> Optional.empty();
-          case Resume.Auto _ -> trainer.resume(checkpoints(out));
+          case Resume.Auto _ -> trainer.resume(checkpoints(out).folder());
           case Resume.From from -> trainer.resume(from.path());
         };
     if (checkpoint.isPresent()) {
@@ -238,12 +239,14 @@ public final class ConfiguredRun {
     if (resume instanceof Resume.Auto) {
       people.on(
           new TrainingEvent.Noted(
-              "no checkpoint in %s: starting anew".formatted(checkpoints(out))));
+              "no checkpoint in %s: starting anew".formatted(checkpoints(out).folder())));
     }
   }
 
-  private Path checkpoints(Path out) {
-    return config.checkpoint().in(RunFolder.checkpointsIn(out)).folder();
+  private CheckpointSettings checkpoints(Path out) {
+    var folder = RunFolder.checkpointsIn(out);
+    var stated = config.checkpoint();
+    return stated == null ? CheckpointSettings.in(folder).ifPossible() : stated.in(folder);
   }
 
   private int epochs() {

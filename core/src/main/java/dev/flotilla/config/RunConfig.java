@@ -39,7 +39,8 @@ import org.jspecify.annotations.Nullable;
  * @param clip limit of the gradient's norm; null for none
  * @param eval when the test data is scored
  * @param initFrom weights that the run starts from
- * @param checkpoint when and where the state is saved
+ * @param checkpoint when and where the state is saved; null for the end of each epoch, where that
+ *     is possible
  * @param nonFinite what happens when a loss or gradient is infinite or undefined
  * @param compareEvery updates between two comparisons of the ranks' parameters; 0 for never
  * @param logEvery updates between two log events
@@ -79,8 +80,10 @@ public record RunConfig(
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
     @Setting(doc = "Weights to start from, instead of what the seed draws.", def = "{}")
         InitFrom initFrom,
-    @Setting(doc = "When and where the state of the run is saved.", def = "{}")
-        CheckpointConfig checkpoint,
+    @Setting(
+            doc = "When and where the state of the run is saved; by default as {} where possible.",
+            def = "null")
+        @Nullable CheckpointConfig checkpoint,
     @Setting(
             doc = "When a loss or gradient is not finite: stop, skip the window, or rollback.",
             def = "stop")

@@ -11,9 +11,11 @@ import java.nio.file.Path;
  * @param keep how many of the newest are kept
  * @param async whether training goes on while a checkpoint is written
  * @param onError what happens when one cannot be written
+ * @param isRequired whether a folder that not all ranks see is an error; otherwise the run goes on
+ *     without checkpoints and says so
  */
 public record CheckpointSettings(
-    Path folder, long every, int keep, boolean async, OnError onError) {
+    Path folder, long every, int keep, boolean async, OnError onError, boolean isRequired) {
 
   /** Save at the end of each epoch. */
   public static final long EACH_EPOCH = 0;
@@ -38,11 +40,16 @@ public record CheckpointSettings(
 
   /** Saves at the end of each epoch behind the training, and keeps three. */
   public static CheckpointSettings in(Path folder) {
-    return new CheckpointSettings(folder, EACH_EPOCH, 3, true, OnError.CONTINUE);
+    return new CheckpointSettings(folder, EACH_EPOCH, 3, true, OnError.CONTINUE, true);
   }
 
   /** Returns the same settings with another number of updates between two checkpoints. */
   public CheckpointSettings every(long updates) {
-    return new CheckpointSettings(folder, updates, keep, async, onError);
+    return new CheckpointSettings(folder, updates, keep, async, onError, isRequired);
+  }
+
+  /** Returns the same settings for a run that nobody has asked to save. */
+  public CheckpointSettings ifPossible() {
+    return new CheckpointSettings(folder, every, keep, async, onError, false);
   }
 }

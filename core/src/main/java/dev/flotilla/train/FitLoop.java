@@ -231,19 +231,19 @@ final class FitLoop {
       save();
     }
     trainer.awaitSave();
-    throw new StoppedException(trainer.updates(), settings.checkpoints);
+    throw new StoppedException(trainer.updates(), trainer.saves() ? settings.checkpoints : null);
   }
 
   /** A save that every attempt at this run makes, so that it is among the run's events. */
   private void saveAsPlanned() {
-    if (settings.checkpoints != null) {
+    if (trainer.saves()) {
       settings.sink.on(new TrainingEvent.Saved(trainer.updates(), trainer.microSteps()));
       save();
     }
   }
 
   private void save() {
-    if (settings.checkpoints == null) {
+    if (!trainer.saves()) {
       return;
     }
     link.doing("saving a checkpoint");

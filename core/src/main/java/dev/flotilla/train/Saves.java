@@ -29,21 +29,20 @@ final class Saves implements AutoCloseable {
   private final CheckpointSettings settings;
   private final Collective collective;
   private final EventSink events;
+  private final Path folder;
   private final Checkpointer checkpointer;
+  private final boolean isOn;
 
   /** Takes possession of the folder; all ranks call it together. */
   Saves(CheckpointSettings settings, Collective collective, EventSink events) {
     this.settings = settings;
     this.collective = collective.withTimeout(LONGEST_WAIT);
     this.events = events;
+    this.folder = CommonFolder.of(this.collective, settings.folder());
     this.checkpointer =
         new Checkpointer(
-            settings.folder(),
-            collective.rank(),
-            collective.size(),
-            settings.keep(),
-            commonWriter());
-    takeFolder();
+            folder, collective.rank(), collective.size(), settings.keep(), commonWriter());
+    this.isOn = takeFolder();
   }
 
   /** Returns a text that all ranks of this attempt share, and no other attempt has. */
@@ -55,18 +54,29 @@ final class Saves implements AutoCloseable {
     }
   }
 
-  private void takeFolder() {
+  /** Returns whether all ranks see the folder. */
+  private boolean takeFolder() {
     if (collective.rank() == 0) {
       checkpointer.takeFolder();
     }
     collective.barrier();
-    if (!allSay(checkpointer.seesFolder())) {
-      checkpointer.close();
-      throw new ConfigException(
-          "checkpoint.dir",
-          "%s is not the same folder on all hosts; name one that they share"
-              .formatted(settings.folder().toAbsolutePath()));
+    if (allSay(checkpointer.seesFolder())) {
+      return true;
     }
+    var text = "%s is not the same folder on all hosts".formatted(folder.toAbsolutePath());
+    if (settings.isRequired()) {
+      checkpointer.close();
+      throw new ConfigException("checkpoint.dir", text + "; name one that they share");
+    }
+    events.on(
+        new TrainingEvent.Noted(
+            "no checkpoints: %s; name one that they share with checkpoint.dir".formatted(text)));
+    return false;
+  }
+
+  /** Tells whether checkpoints can be saved. */
+  boolean isOn() {
+    return isOn;
   }
 
   private boolean allSay(boolean yes) {
@@ -117,7 +127,7 @@ final class Saves implements AutoCloseable {
     if (failure.isEmpty()) {
       return;
     }
-    var text = "no checkpoint was saved in %s: %s".formatted(settings.folder(), failure.get());
+    var text = "no checkpoint was saved in %s: %s".formatted(folder, failure.get());
     switch (settings.onError()) {
       case CONTINUE -> events.on(new TrainingEvent.Noted(text + "; training goes on"));
       case STOP -> throw new CheckpointException(text);

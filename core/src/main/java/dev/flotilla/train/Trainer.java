@@ -211,7 +211,7 @@ public final class Trainer implements AutoCloseable {
    */
   public Optional<Path> resume(Path from) {
     var resumption = new Resumption(collective, this::note, this::distrust);
-    var checkpoint = resumption.find(from);
+    var checkpoint = resumption.find(CommonFolder.of(collective, from));
     checkpoint.ifPresent(
         found -> {
           resumption.restore(found, facts, parts());
@@ -229,6 +229,11 @@ public final class Trainer implements AutoCloseable {
   /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
   public void save() {
     requireSaves().save(new Position(updates(), microSteps()), facts, parts());
+  }
+
+  /** Tells whether checkpoints are wanted and can be saved. */
+  boolean saves() {
+    return saves != null && saves.isOn();
   }
 
   /** Waits until the last checkpoint is committed. */
@@ -262,7 +267,7 @@ public final class Trainer implements AutoCloseable {
     var checkpoint =
         checkpoints == null
             ? Optional.<SavedCheckpoint>empty()
-            : resumption.find(checkpoints.folder());
+            : resumption.find(CommonFolder.of(collective, checkpoints.folder()));
     if (checkpoint.isEmpty()) {
       throw new NumbersException(why + ", and there is no checkpoint to go back to");
     }

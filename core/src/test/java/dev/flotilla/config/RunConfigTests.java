@@ -120,7 +120,6 @@ final class RunConfigTests {
             "schedule",
             "eval",
             "init_from",
-            "checkpoint",
             "non_finite",
             "compare_every",
             "log_every",
