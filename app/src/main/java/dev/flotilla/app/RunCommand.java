@@ -77,7 +77,13 @@ final class RunCommand implements Callable<Integer> {
     }
     var classPath =
         flags.classPath().map(path -> path + File.pathSeparator).orElse("") + ownClassPath();
-    var command = rankCommand(classPath, flags.mainClass().orElseThrow(), flags.rest());
+    var command =
+        new RankCommand(
+            RankCommand.currentJava(),
+            JvmOptions.ofRanks(),
+            classPath,
+            flags.mainClass().orElseThrow(),
+            flags.rest());
     return launch(flags, flags.settings().logDir(), command, output(System.out, ProgressMode.AUTO));
   }
 
@@ -97,10 +103,11 @@ final class RunCommand implements Callable<Integer> {
     plan.warnings().forEach(issue -> System.err.println("flotilla: warning: " + issue));
     List<String> rankArguments = new ArrayList<>(train.recipe.arguments());
     rankArguments.addAll(List.of("--out", out.toAbsolutePath().toString()));
+    List<String> onRestart = with(rankArguments, "--resume", "auto");
     if (train.resume != null) {
-      rankArguments.addAll(List.of("--resume", train.resume));
+      rankArguments = with(rankArguments, "--resume", train.resume);
     }
-    var command = rankCommand(ownClassPath(), RankTraining.class.getName(), rankArguments);
+    var command = rankCommand(RankTraining.class.getName(), rankArguments, onRestart);
     var people = train.json ? System.err : System.out;
     var logDir = flags.logDir().orElse(out.resolve("log"));
     var output = output(people, train.progress);
@@ -160,10 +167,21 @@ final class RunCommand implements Callable<Integer> {
         .exitCode();
   }
 
+  private static List<String> with(List<String> arguments, String option, String value) {
+    List<String> more = new ArrayList<>(arguments);
+    more.addAll(List.of(option, value));
+    return more;
+  }
+
   private static RankCommand rankCommand(
-      String classPath, String mainClass, List<String> arguments) {
+      String mainClass, List<String> arguments, List<String> onRestart) {
     return new RankCommand(
-        RankCommand.currentJava(), JvmOptions.ofRanks(), classPath, mainClass, arguments);
+        RankCommand.currentJava(),
+        JvmOptions.ofRanks(),
+        ownClassPath(),
+        mainClass,
+        arguments,
+        onRestart);
   }
 
   private static String ownClassPath() {

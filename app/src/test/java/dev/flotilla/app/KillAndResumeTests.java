@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ class KillAndResumeTests {
   private static final int KILLS = Integer.getInteger("flotilla.test.kills", 12);
   private static final int KILLS_PER_VARIANT =
       Integer.getInteger("flotilla.test.kills.per.variant", 1);
+  private static final int STOPS = Integer.getInteger("flotilla.test.stops", 3);
   private static final int RANKS = 3;
 
   private static final String SMALL_JOB =
@@ -69,6 +71,10 @@ class KillAndResumeTests {
     return IntStream.range(0, KILLS).boxed();
   }
 
+  static Stream<Integer> stops() {
+    return IntStream.range(0, STOPS).boxed();
+  }
+
   static Stream<String> variants() {
     return VARIANTS.keySet().stream().sorted();
   }
@@ -85,6 +91,47 @@ class KillAndResumeTests {
     for (int seed = 0; seed < KILLS_PER_VARIANT; seed++) {
       killAndResume(variant, 1000 + seed);
     }
+  }
+
+  /** SIGTERM to the launcher, or SIGUSR1 to a rank: all ranks stop after the same micro-step. */
+  @ParameterizedTest
+  @MethodSource("stops")
+  void stoppedAtARandomInstant(int seed) throws Exception {
+    var variant = seed % 2 == 0 ? "merge, async" : "plain, sync";
+    var whole = whole(variant);
+    var flotilla = flotilla("stop-" + seed);
+    var random = new SplittableRandom(seed);
+    Ended stopped;
+    try (var job = launch(flotilla, variant)) {
+      job.awaitTraining(flotilla.work().resolve("run"));
+      Thread.sleep(random.nextInt(500));
+      if (seed % 3 == 0) {
+        Running.signal("USR1", job.rank(random.nextInt(RANKS)));
+      } else {
+        Running.signal("TERM", job.process().toHandle());
+      }
+      stopped = job.await(Duration.ofSeconds(40)).expect(ExitCodes.STOPPED);
+    }
+    try (var again = launch(flotilla, variant)) {
+      var resumed = again.await().expect(ExitCodes.OK);
+      assertThat(update(resumed.out(), "resumed after update (\\d+)"))
+          .as("no step is lost")
+          .isEqualTo(
+              update(stopped.err() + stopped.out(), "stopped on request after update (\\d+)"));
+    }
+    assertSame(whole.files(), new RunFiles(flotilla.work().resolve("run")), "seed " + seed);
+  }
+
+  private static String update(String output, String pattern) {
+    var matcher = Pattern.compile(pattern).matcher(output);
+    assertThat(matcher.find()).as("%s in\n%s", pattern, output).isTrue();
+    return matcher.group(1);
+  }
+
+  private static void assertSame(RunFiles whole, RunFiles resumed, String how) {
+    assertThat(resumed.weights()).as(how).isEqualTo(whole.weights());
+    assertThat(comparable(resumed.events())).as(how).isEqualTo(comparable(whole.events()));
+    assertThat(resumed.model()).as(how).hasSameBinaryContentAs(whole.model());
   }
 
   private static void killAndResume(String variant, int seed) throws Exception {
@@ -107,12 +154,8 @@ class KillAndResumeTests {
     try (var again = launch(flotilla, variant)) {
       again.await().expect(ExitCodes.OK);
     }
-    var resumed = new RunFiles(run);
-    assertThat(resumed.weights())
-        .as("%s, seed %d: rank %d killed after %s", variant, seed, victim, after)
-        .isEqualTo(whole.files().weights());
-    assertThat(comparable(resumed.events())).isEqualTo(comparable(whole.files().events()));
-    assertThat(resumed.model()).hasSameBinaryContentAs(whole.files().model());
+    var how = "%s, seed %d: rank %d killed after %s".formatted(variant, seed, victim, after);
+    assertSame(whole.files(), new RunFiles(run), how);
     try (var left = Files.list(run.resolve("checkpoints"))) {
       assertThat(left.map(path -> path.getFileName().toString()))
           .allMatch(name -> name.startsWith("update-") || name.equals(".writer"));

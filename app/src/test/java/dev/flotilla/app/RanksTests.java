@@ -3,6 +3,7 @@ package dev.flotilla.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.checkpoint.SafetensorsFile;
+import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -79,8 +80,10 @@ class RanksTests {
 
       Running.signal("TERM", job.process().toHandle());
 
-      var ended = job.await(Duration.ofSeconds(10)).expect(143);
-      assertThat(ended.err()).contains("flotilla: interrupted; stopping 2 ranks");
+      var ended = job.await(Duration.ofSeconds(20)).expect(ExitCodes.STOPPED);
+      assertThat(ended.err())
+          .contains("flotilla: asked to stop (SIGTERM); the ranks agree on where")
+          .containsPattern("flotilla: all ranks stop after micro-step \\d+ and save");
       assertThat(job.living()).isEmpty();
       assertThat(flotilla.files()).noneMatch(file -> file.startsWith("tmp/"));
     }

@@ -84,7 +84,16 @@ final class FitLoop {
     progress.globalBatch = globalBatch;
   }
 
+  /** Trains; whoever asks for a stop before or after ends the process as always. */
   FitResult run() {
+    try {
+      return train();
+    } finally {
+      link.close();
+    }
+  }
+
+  private FitResult train() {
     trainer.plannedUpdates(lastUpdate);
     settings.sink.on(
         new TrainingEvent.Started(
@@ -99,7 +108,7 @@ final class FitLoop {
     training.stop();
     noteDataWait();
     if (progress.savedAt != trainer.microSteps()) {
-      save();
+      saveAsPlanned();
     }
     trainer.awaitSave();
     progress.isUnderWay = false;
@@ -145,7 +154,7 @@ final class FitLoop {
     }
     progress.nextEpoch(trainer.updates(), training.seconds());
     if (savesEvery() == CheckpointSettings.EACH_EPOCH) {
-      save();
+      saveAsPlanned();
     }
   }
 
@@ -189,7 +198,7 @@ final class FitLoop {
       evaluate(epoch);
     }
     if (savesEvery() > 0 && updates % savesEvery() == 0) {
-      save();
+      saveAsPlanned();
     }
   }
 
@@ -223,6 +232,14 @@ final class FitLoop {
     }
     trainer.awaitSave();
     throw new StoppedException(trainer.updates(), settings.checkpoints);
+  }
+
+  /** A save that every attempt at this run makes, so that it is among the run's events. */
+  private void saveAsPlanned() {
+    if (settings.checkpoints != null) {
+      settings.sink.on(new TrainingEvent.Saved(trainer.updates(), trainer.microSteps()));
+      save();
+    }
   }
 
   private void save() {

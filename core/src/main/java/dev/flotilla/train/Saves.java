@@ -80,7 +80,6 @@ final class Saves implements AutoCloseable {
   /** Copies the state and has it written; all ranks call it together. */
   void save(Position position, Map<String, String> facts, List<Stateful> parts) {
     await();
-    events.on(new TrainingEvent.Saved(position.updates(), position.microSteps()));
     Optional<String> failure = begin(position);
     collective.barrier();
     checkpointer.save(position, facts, parts);

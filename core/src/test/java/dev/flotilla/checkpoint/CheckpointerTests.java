@@ -135,6 +135,36 @@ class CheckpointerTests {
   }
 
   @Test
+  void aFullDiskCostsNoOlderCheckpoint() throws IOException {
+    int failed = 0;
+    for (int size = 0; size < 20; size++) {
+      var place = Files.createDirectory(folder.resolve("size-" + size));
+      var before = new SavedFolder(place, new RealDisk(), RANKS, 1, 100);
+      before.take("writer");
+      assertThat(before.save(1, "writer")).isEmpty();
+
+      var result =
+          new SavedFolder(place, new FullDisk(250L * size, false), RANKS, 1, 100).save(2, "writer");
+
+      var left = Restorer.candidates(place);
+      assertThat(left).as("with room for %d bytes", 250 * size).isNotEmpty();
+      left.forEach(checkpoint -> SavedCheckpoint.open(checkpoint).verifyAll());
+      result.ifPresent(reason -> assertThat(reason).contains("No space left on device"));
+      failed += result.isPresent() ? 1 : 0;
+    }
+    assertThat(failed).isBetween(5, 19);
+  }
+
+  @Test
+  void saysHowMuchRoomIsMissingBeforeItWrites() {
+    var saved = new SavedFolder(folder, new FullDisk(-1, true), RANKS, 1, 100);
+    new SavedFolder(folder, new RealDisk(), RANKS, 1, 100).take("writer");
+    assertThat(saved.save(1, "writer"))
+        .hasValueSatisfying(
+            reason -> assertThat(reason).contains("the state of rank").contains("are free"));
+  }
+
+  @Test
   void refusesAFolderThatCannotBeMade() throws IOException {
     var file = Files.createFile(folder.resolve("file"));
     var checkpointer = new Checkpointer(file.resolve("checkpoints"), 0, 1, 1, "writer");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -152,7 +153,7 @@ class SafetensorsFileTests {
     assertThatThrownBy(() -> SafetensorsFile.open(missing))
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("cannot read %s: no such file".formatted(missing));
-    assertThat(new CheckpointException("").exitCode()).isEqualTo(1);
+    assertThat(new CheckpointException("").exitCode()).isEqualTo(ExitCodes.CHECKPOINT);
   }
 
   @Test

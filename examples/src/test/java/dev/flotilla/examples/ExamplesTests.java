@@ -32,6 +32,11 @@ final class ExamplesTests {
   }
 
   @Test
+  void aRunThatWasStoppedEqualsOneThatWasNot(@TempDir Path folder) {
+    assertThat(StoppedAndResumed.resumedRun(folder)).isEqualTo(StoppedAndResumed.wholeRun());
+  }
+
+  @Test
   void ownModuleLearnsInOneEpoch() {
     assertThat(OwnModule.run(1)).isBetween(0.85, 0.999);
   }

@@ -11,9 +11,6 @@ import java.util.Optional;
 /** A connection of a hub, from its first byte on; belongs to the hub's thread. */
 final class Connection implements Closeable {
 
-  /** A rank that is stopped in the middle of a greeting connects again. */
-  private static final Duration GREETING_TAKES = Duration.ofSeconds(5);
-
   /** What each end does until both know each other. */
   interface Greeter {
 
@@ -31,19 +28,21 @@ final class Connection implements Closeable {
   private final Wire wire;
   private final SelectionKey key;
   private final Greeter greeter;
-  private final long deadline = System.nanoTime() + GREETING_TAKES.toNanos();
+  private final long deadline;
   private Optional<Peer> peer = Optional.empty();
 
-  private Connection(Wire wire, SelectionKey key, Greeter greeter) {
+  private Connection(Wire wire, SelectionKey key, Greeter greeter, Duration greetingTakes) {
     this.wire = wire;
     this.key = key;
     this.greeter = greeter;
+    this.deadline = System.nanoTime() + greetingTakes.toNanos();
   }
 
-  static Connection open(SocketChannel channel, SelectionKey key, Greeter greeter)
+  static Connection open(
+      SocketChannel channel, SelectionKey key, Greeter greeter, Duration greetingTakes)
       throws IOException {
     var wire = new Wire(channel);
-    var connection = new Connection(wire, key, greeter);
+    var connection = new Connection(wire, key, greeter, greetingTakes);
     greeter.start(wire);
     return connection;
   }

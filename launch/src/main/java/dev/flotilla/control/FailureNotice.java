@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param rank number of the rank
  * @param host name of its host
- * @param pid its process id
+ * @param pid its process id, or 0 where it is not known
  * @param exitCode exit code of the job because of it
  * @param end how it ended, for example {@code SIGKILL (exit code 137)}
  * @param cause why, as far as is known
@@ -50,8 +50,13 @@ public record FailureNotice(
 
   /** Returns one sentence that names the rank and why it failed. */
   public String sentence() {
-    return "rank %d on %s (pid %d) failed at %s: %s"
-        .formatted(rank, host, pid, progress, cause.replace("\n", "; "));
+    return "rank %d on %s (pid %s) failed %s: %s"
+        .formatted(
+            rank,
+            host,
+            pid > 0 ? Long.toString(pid) : "unknown",
+            RankPlace.at(progress),
+            cause.replace("\n", "; "));
   }
 
   /** Returns the sentence with how the rank ended and its last lines. */

@@ -36,7 +36,10 @@ public final class Hub implements AutoCloseable {
   private static final long TURN_MILLIS = 200;
   private static final Duration CLOSING_TAKES = Duration.ofSeconds(2);
 
+  private static final Duration GREETING_TAKES = Duration.ofSeconds(5);
+
   private final Selector selector;
+  private final Duration greetingTakes;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final BlockingQueue<HubEvent> events = new LinkedBlockingQueue<>();
   private final Map<Peer, Connection> peers = new HashMap<>();
@@ -46,14 +49,24 @@ public final class Hub implements AutoCloseable {
   private volatile int generation;
   private volatile boolean isClosed;
 
-  private Hub(Selector selector) {
+  private Hub(Selector selector, Duration greetingTakes) {
     this.selector = selector;
+    this.greetingTakes = greetingTakes;
     this.thread = Thread.ofPlatform().daemon().name("flotilla-control").unstarted(this::run);
   }
 
   /** Opens a hub that nobody can reach yet. */
   public static Hub open() throws IOException {
-    var hub = new Hub(Selector.open());
+    return open(GREETING_TAKES);
+  }
+
+  /**
+   * Opens a hub.
+   *
+   * @param greetingTakes how long a stranger may take to say who it is
+   */
+  static Hub open(Duration greetingTakes) throws IOException {
+    var hub = new Hub(Selector.open(), greetingTakes);
     hub.thread.start();
     return hub;
   }
@@ -174,7 +187,7 @@ public final class Hub implements AutoCloseable {
     try {
       channel.configureBlocking(false);
       SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
-      Connection connection = Connection.open(channel, key, greeter);
+      Connection connection = Connection.open(channel, key, greeter, greetingTakes);
       key.attach(connection);
       strangers.add(connection);
     } catch (IOException e) {

@@ -33,6 +33,7 @@ final class LauncherChannel implements RankChannel {
   private final Queue<Frame> outgoing = new ConcurrentLinkedQueue<>();
   private final CompletableFuture<String> culprit = new CompletableFuture<>();
   private volatile @Nullable RankLink link;
+  private volatile boolean isConnected;
   private volatile boolean isClosed;
 
   LauncherChannel(ControlFolder folder, Identity self, StopGate gate, PrintStream log) {
@@ -54,9 +55,15 @@ final class LauncherChannel implements RankChannel {
   }
 
   @Override
+  public boolean isConnected() {
+    return isConnected;
+  }
+
+  @Override
   public Optional<String> culprit(Duration longest) {
+    long patience = isConnected ? longest.toNanos() : 0;
     try {
-      return Optional.of(culprit.get(longest.toNanos(), TimeUnit.NANOSECONDS));
+      return Optional.of(culprit.get(patience, TimeUnit.NANOSECONDS));
     } catch (TimeoutException | ExecutionException e) {
       return Optional.empty();
     } catch (InterruptedException e) {
@@ -73,12 +80,15 @@ final class LauncherChannel implements RankChannel {
   private void run() {
     try (Wire wire = connect()) {
       greet(wire);
+      isConnected = true;
       converse(wire);
     } catch (IOException e) {
       // Without its launcher this process ends anyway; a stop cannot be agreed on any more.
       gate.cancel();
     } catch (InterruptedException e) {
       gate.cancel();
+    } finally {
+      isConnected = false;
     }
   }
 
@@ -157,7 +167,7 @@ final class LauncherChannel implements RankChannel {
     RankLink known = link;
     return known != null && known.stops()
         ? new Frame.Position(gate.request(), true)
-        : new Frame.Position(RankPlace.NONE, false);
+        : new Frame.Position(RankPlace.NONE, known != null && known.hasTrained());
   }
 
   private void dump(Path where) {

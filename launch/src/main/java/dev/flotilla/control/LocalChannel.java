@@ -13,6 +13,11 @@ record LocalChannel(StopGate gate) implements RankChannel {
   }
 
   @Override
+  public boolean isConnected() {
+    return false;
+  }
+
+  @Override
   public Optional<String> culprit(Duration longest) {
     return Optional.empty();
   }

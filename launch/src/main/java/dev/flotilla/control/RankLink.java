@@ -17,6 +17,7 @@ final class RankLink implements JobLink {
   private final AtomicBoolean signalled = new AtomicBoolean();
   private boolean isOutside = true;
   private volatile boolean stops;
+  private volatile boolean hasTrained;
 
   RankLink(Trace trace, StopGate gate, RankChannel channel) {
     this.trace = trace;
@@ -81,6 +82,16 @@ final class RankLink implements JobLink {
     return stops;
   }
 
+  /** Tells whether a training has ended, so that the process is about to end by itself. */
+  boolean hasTrained() {
+    return hasTrained;
+  }
+
+  /** Tells whether the launcher listens. */
+  boolean isConnected() {
+    return channel.isConnected();
+  }
+
   @Override
   public boolean stopsAfter(long microStep) {
     return gate.stopsAfter(microStep);
@@ -106,6 +117,7 @@ final class RankLink implements JobLink {
   /** Ends the training, not the process: heartbeats go on, and another training may follow. */
   @Override
   public void close() {
+    hasTrained |= stops;
     stops = false;
     isOutside = true;
     signalled.set(false);

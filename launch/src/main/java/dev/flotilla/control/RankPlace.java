@@ -43,6 +43,16 @@ public record RankPlace(
         : "before the first micro-step" + outside;
   }
 
+  /** Returns "at update 97, micro-step 391", or that the rank has begun none. */
+  public String when() {
+    return at(progress());
+  }
+
+  /** Returns {@link #progress} with the word before it that a sentence needs. */
+  static String at(String progress) {
+    return progress.startsWith("before") ? progress : "at " + progress;
+  }
+
   /** Returns "all-reduce #812 (update 97)". */
   String collective() {
     return "%s #%d (update %d)".formatted(operation, sequence, updates);

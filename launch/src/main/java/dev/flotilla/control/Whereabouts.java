@@ -82,8 +82,9 @@ public final class Whereabouts {
       return "in " + place.collective();
     }
     return place.sequence() == 0
-        ? "at " + place.progress()
-        : "at %s, after %s #%d".formatted(place.progress(), place.operation(), place.sequence());
+        ? RankPlace.at(place.progress())
+        : "%s, after %s #%d"
+            .formatted(RankPlace.at(place.progress()), place.operation(), place.sequence());
   }
 
   /** Returns the first collective in which ranks did different things, if there is one. */

@@ -78,9 +78,10 @@ final class Attempts {
 
   private Decision decide(LaunchResult result, int attempt) throws InterruptedException {
     Decision decision = policy.after(result.exitCode(), room.updates());
-    boolean allEnded = room.await(() -> room.others().haveAllEnded(), OTHERS_TAKE);
+    boolean canRestart =
+        !decision.restarts() || room.await(() -> room.others().haveAllEnded(), OTHERS_TAKE);
     Decision kept =
-        allEnded || !decision.restarts()
+        canRestart
             ? decision
             : Decision.giveUp("not restarted: another host does not end its ranks");
     room.sendToHosts(

@@ -40,11 +40,13 @@ final class ControlRoom implements AutoCloseable {
   private final SilenceWatch silence = new SilenceWatch(System::nanoTime);
   private final SortedMap<Integer, TraceReader> traces = new TreeMap<>();
   private final Set<Peer> joined = new HashSet<>();
+  private final Set<Peer> everJoined = new HashSet<>();
   private final Set<Peer> noted = new HashSet<>();
   private final Set<Peer> dumped = new HashSet<>();
   private long lastBeat = System.nanoTime();
   private @Nullable String stopSignal;
   private @Nullable StopVote vote;
+  private @Nullable FailureNotice notice;
 
   private ControlRoom(Hub hub, ControlFolder folder, Console console, OtherHosts others) {
     this.hub = hub;
@@ -78,14 +80,21 @@ final class ControlRoom implements AutoCloseable {
     return silence;
   }
 
+  /** Tells whether somebody has ever connected in this attempt. */
+  boolean hasJoined(Peer peer) {
+    return everJoined.contains(peer);
+  }
+
   /** Makes everything ready for an attempt, and forgets the one before. */
   void prepare(int attempt, List<Integer> ranks) throws IOException {
     joined.stream().filter(Peer.Rank.class::isInstance).toList().forEach(this::forget);
     others.prepare();
+    everJoined.clear();
     noted.clear();
     dumped.clear();
     stopSignal = null;
     vote = null;
+    notice = null;
     hub.expect(attempt);
     for (int rank : ranks) {
       traces.put(rank, folder.newTrace(rank));
@@ -126,11 +135,15 @@ final class ControlRoom implements AutoCloseable {
   private void join(Peer peer) {
     silence.heard(peer);
     joined.add(peer);
+    everJoined.add(peer);
     if (peer instanceof Peer.Host) {
       others.joined(peer);
     }
     if (vote != null) {
       hub.send(peer, new Frame.StopRequest());
+    }
+    if (notice != null && peer instanceof Peer.Rank) {
+      hub.send(peer, new Frame.Notice(notice));
     }
   }
 
@@ -175,11 +188,15 @@ final class ControlRoom implements AutoCloseable {
     hub.sendToHosts(frame);
   }
 
-  /** Tells all ranks and hosts of a failure; waits until the ranks have it in their logs. */
-  void announce(FailureNotice failure, Duration longest) throws InterruptedException {
+  /** Tells all ranks of a failure, also those that connect later. */
+  void announce(FailureNotice failure) {
+    notice = failure;
     hub.sendToRanks(new Frame.Notice(failure));
-    hub.sendToHosts(new Frame.Notice(failure));
-    await(() -> noted.containsAll(joinedRanks()), longest);
+  }
+
+  /** Tells whether a rank has the notice in its log. */
+  boolean hasNoted(int rank) {
+    return noted.contains(new Peer.Rank(rank));
   }
 
   /** Asks the ranks for the stacks of their threads, and waits for those that answer. */
@@ -225,8 +242,10 @@ final class ControlRoom implements AutoCloseable {
   }
 
   RankPlace place(int rank) {
-    TraceReader trace = traces.get(rank);
-    return trace == null ? RankPlace.unknown(rank) : trace.place();
+    return places().stream()
+        .filter(place -> place.rank() == rank)
+        .findFirst()
+        .orElse(RankPlace.unknown(rank));
   }
 
   SortedMap<Integer, TraceReader> traces() {

@@ -10,7 +10,7 @@ import java.util.List;
  *
  * @param rank rank that failed
  * @param host name of its host
- * @param pid its process id
+ * @param pid its process id, or 0 where it is not known
  * @param exitCode exit code of the launcher because of it
  * @param end how the rank ended, for example {@code SIGKILL (exit code 137)}
  * @param cause why, as far as is known
@@ -47,7 +47,7 @@ public record Failure(
         new StringBuilder("rank %d failed, all ranks of this host are stopped".formatted(rank));
     line(text, "rank", Integer.toString(rank));
     line(text, "host", host);
-    line(text, "pid", Long.toString(pid));
+    line(text, "pid", pid > 0 ? Long.toString(pid) : "unknown");
     line(text, "ended", end);
     line(text, "cause", cause.replace("\n", "\n           "));
     line(text, "at", progress);

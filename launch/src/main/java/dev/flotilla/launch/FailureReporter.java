@@ -13,7 +13,8 @@ import java.util.Optional;
 /** Turns the ends of ranks into one named failure. */
 final class FailureReporter {
 
-  private static final int LAST_LINES = 20;
+  private static final int LAST_LINES = 40;
+  private static final int LINES_TO_SEARCH = 200;
   private static final Duration LAST_OUTPUT_TAKES = Duration.ofMillis(200);
 
   private final RankGroup group;
@@ -29,7 +30,7 @@ final class FailureReporter {
     RankProcess rank = rank(end.rank());
     rank.pump().awaitEnd(LAST_OUTPUT_TAKES);
     RankEnd noted = new RankEnd(end.rank(), end.exitCode(), end.reaped(), rank.error());
-    return named(rank, noted, Signals.describe(end.exitCode()), noted.cause(), "", Instant.now())
+    return named(rank, noted, Signals.describe(end.exitCode()), ownCause(noted), "", Instant.now())
         .notice();
   }
 
@@ -61,6 +62,10 @@ final class FailureReporter {
     if (first.mayHaveWaited() && staller.isPresent() && isOwn(staller.get())) {
       return becauseStalled(rank(staller.get()), first, whereabouts, stop);
     }
+    Optional<RankEnd> deserter = first.isConsequence() ? deserter(first) : Optional.empty();
+    if (deserter.isPresent()) {
+      return becauseEnded(rank(deserter.get().rank()), first, whereabouts, stop);
+    }
     return named(
         rank(first.rank()),
         first,
@@ -70,11 +75,19 @@ final class FailureReporter {
         stop);
   }
 
-  private static String cause(RankEnd first) {
+  private String cause(RankEnd first) {
     return first.isConsequence()
         ? first.cause()
             + "\nno rank of this host failed otherwise: look at the other hosts and links"
-        : first.cause();
+        : ownCause(first);
+  }
+
+  /** A rank that could not note an error may have said in its log what happened. */
+  private String ownCause(RankEnd end) {
+    return end.error().isPresent()
+        ? end.cause()
+        : LastWords.in(RankLog.lastLines(rank(end.rank()).log(), LINES_TO_SEARCH))
+            .orElse(end.cause());
   }
 
   private Failure becauseStopped(
@@ -95,6 +108,22 @@ final class FailureReporter {
     return named(staller, decisive, "hung, ended by the launcher", cause, whereabouts, stop);
   }
 
+  /** A rank may end without any error although others still count on it. */
+  private Optional<RankEnd> deserter(RankEnd waiting) {
+    return group.ends().stream()
+        .filter(end -> end.exitCode() == ExitCodes.OK)
+        .filter(end -> end.reaped().isBefore(waiting.reaped()))
+        .findFirst();
+  }
+
+  private Failure becauseEnded(
+      RankProcess ended, RankEnd waiting, String whereabouts, Instant stop) {
+    String cause =
+        "%s ended with exit code 0 before the others were done; rank %d waited for it: %s"
+            .formatted(ended.label(), waiting.rank(), waiting.cause());
+    return named(ended, waiting, "exit code 0, too early", cause, whereabouts, stop);
+  }
+
   /** Returns what others are told of a rank or host that hangs. */
   FailureNotice noticeOf(Hang hang, LaunchSettings settings) {
     String end = "silent for %d s, killed by the launcher".formatted(hang.silence().toSeconds());
@@ -106,16 +135,20 @@ final class FailureReporter {
       }
       case Peer.Host(int node) ->
           new FailureNotice(
-              node * settings.processes(),
+              firstRank(node, settings),
               settings.hosts().isEmpty() ? "host " + node : settings.hosts().get(node),
               0,
               ExitCodes.HANG,
               "the launcher of host %d is silent".formatted(node),
               "host %d: %s".formatted(node, hang.cause()),
-              "unknown",
-              "",
+              room.place(firstRank(node, settings)).progress(),
+              "on that host",
               List.of());
     };
+  }
+
+  private static int firstRank(int node, LaunchSettings settings) {
+    return node * settings.processes();
   }
 
   Failure hung(Hang hang, FailureNotice notice, Instant stop) {

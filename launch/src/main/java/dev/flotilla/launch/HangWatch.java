@@ -50,6 +50,7 @@ final class HangWatch {
     if (hangTimeout.isZero()) {
       return Optional.empty();
     }
+    watchThoseThatAreNotThereYet();
     forgiveThoseThatAreBack();
     for (Peer peer : room.silence().silentFor(SUSPICIOUS)) {
       if (isWatched(peer) && suspects.add(peer)) {
@@ -62,6 +63,16 @@ final class HangWatch {
         .filter(this::isWatched)
         .findFirst()
         .map(this::hang);
+  }
+
+  /** A JVM may take long to start, so one that has not been heard of is silent only if stopped. */
+  private void watchThoseThatAreNotThereYet() {
+    for (RankProcess rank : group.living()) {
+      Peer peer = new Peer.Rank(rank.rank());
+      if (!room.hasJoined(peer) && !rank.isStopped()) {
+        room.silence().heard(peer);
+      }
+    }
   }
 
   private boolean isWatched(Peer peer) {
@@ -108,7 +119,7 @@ final class HangWatch {
         place.waits()
             ? ", in %s #%d of update %d"
                 .formatted(place.operation(), place.sequence(), place.updates())
-            : ", at " + place.progress();
+            : ", " + place.when();
     return process(rank)
         .filter(RankProcess::isStopped)
         .map(it -> "%s; it is stopped (SIGSTOP; kill -CONT %d)".formatted(where, it.pid()))
@@ -133,7 +144,8 @@ final class HangWatch {
   private Whereabouts.Seen seen(RankPlace place) {
     boolean isOwn = room.traces().containsKey(place.rank());
     boolean isGone = isOwn && process(place.rank()).isEmpty();
-    Duration silent = room.silence().of(new Peer.Rank(place.rank()));
+    Peer voice = isOwn ? new Peer.Rank(place.rank()) : room.others().hostOf(place.rank());
+    Duration silent = room.silence().of(voice);
     boolean isSilent = silent.compareTo(SUSPICIOUS) >= 0;
     return new Whereabouts.Seen(place, isGone, isSilent ? silent : Duration.ZERO);
   }

@@ -76,6 +76,10 @@ public record LaunchSettings(
         "the master's port must be in [1, 65535], but was " + port);
     require(
         problems,
+        nodes <= 1 || port < HostPort.LARGEST_PORT,
+        "the launchers of several hosts use the port after the master's: give one below 65535");
+    require(
+        problems,
         hosts.isEmpty() || hosts.size() == nodes,
         "%d hosts are listed, but the number of hosts is %d".formatted(hosts.size(), nodes));
     require(

@@ -149,6 +149,11 @@ final class OtherHosts {
     return isFirst() || connected.contains(FIRST);
   }
 
+  /** Returns the host of a rank. */
+  Peer hostOf(int rank) {
+    return new Peer.Host(rank / settings.processes());
+  }
+
   Collection<RankPlace> places() {
     return places.values();
   }

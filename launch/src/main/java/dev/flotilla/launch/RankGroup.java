@@ -64,6 +64,13 @@ final class RankGroup implements AutoCloseable {
     return end;
   }
 
+  /** Takes note of all ranks that have ended by now. */
+  void takeEnds() {
+    for (RankEnd end = arriving.poll(); end != null; end = arriving.poll()) {
+      ends.put(end.rank(), end);
+    }
+  }
+
   /** Waits until all ranks have ended; tells whether they have. */
   boolean awaitAll(Duration longest) throws InterruptedException {
     long deadline = System.nanoTime() + longest.toNanos();

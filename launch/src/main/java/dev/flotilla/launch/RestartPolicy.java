@@ -79,9 +79,6 @@ final class RestartPolicy {
     Duration limited = delay.compareTo(LONGEST_DELAY) > 0 ? LONGEST_DELAY : delay;
     restarts++;
     return new Decision(
-        true,
-        limited,
-        "restart %d of %d in %d s, from the last good checkpoint"
-            .formatted(restarts, most, limited.toSeconds()));
+        true, limited, "restart %d of %d in %d s".formatted(restarts, most, limited.toSeconds()));
   }
 }

@@ -166,9 +166,10 @@ final class Stopping {
   private void tell(long microStep) {
     isDecided = true;
     room.sendToRanks(new Frame.StopDecision(microStep));
-    String where =
-        microStep == RankPlace.NONE ? "their first micro-step" : "micro-step " + microStep;
-    console.say("all ranks stop after %s and save".formatted(where));
+    console.say(
+        microStep == RankPlace.NONE
+            ? "no rank has begun a micro-step or goes on training; they end after the next, if any"
+            : "all ranks stop after micro-step %d and save".formatted(microStep));
   }
 
   private Verdict endBySignal(String why) {

@@ -24,7 +24,7 @@ final class Supervisor {
   private static final Duration OTHERS_TAKE = Duration.ofSeconds(2);
 
   /** Time for the ranks to put a notice into their logs. */
-  private static final Duration NOTICE_TAKES = Duration.ofSeconds(1);
+  private static final Duration NOTICE_TAKES = Duration.ofSeconds(2);
 
   /** A pager may be slow to take the last output of a launch that ended well. */
   private static final Duration OUTPUT_TAKES = Duration.ofMinutes(1);
@@ -159,7 +159,7 @@ final class Supervisor {
     }
     List<RankProcess> stopped = group.living().stream().filter(RankProcess::isStopped).toList();
     if (!seenFirst.mayHaveWaited()) {
-      room.announce(reporter.noticeOf(seenFirst), NOTICE_TAKES);
+      tellAll(reporter.noticeOf(seenFirst));
     }
     group.awaitAll(SETTLE);
     if (interruption.isRequested()) {
@@ -169,6 +169,22 @@ final class Supervisor {
     return elsewhere.isPresent()
         ? failedElsewhere(elsewhere.get())
         : failedHere(seenFirst, stopped);
+  }
+
+  private void tellAll(FailureNotice notice) throws InterruptedException {
+    room.sendToHosts(new Frame.Notice(notice));
+    tellRanks(notice);
+  }
+
+  /** Waits until the ranks have the notice in their logs, as they are stopped soon after. */
+  private void tellRanks(FailureNotice notice) throws InterruptedException {
+    room.announce(notice);
+    boolean _ = room.await(this::haveAllNoted, NOTICE_TAKES);
+  }
+
+  private boolean haveAllNoted() {
+    group.takeEnds();
+    return group.living().stream().allMatch(rank -> room.hasNoted(rank.rank()) || rank.isStopped());
   }
 
   /** A signal to a whole process group reaches ranks and launcher alike, in any order. */
@@ -201,7 +217,7 @@ final class Supervisor {
                 Signals.describe(seenFirst.exitCode()),
                 count(group.living().size(), "rank")));
     if (seenFirst.mayHaveWaited()) {
-      room.announce(reporter.notice(seenFirst, stop, stopped, hangs.staller()), NOTICE_TAKES);
+      tellAll(reporter.notice(seenFirst, stop, stopped, hangs.staller()));
     }
     room.dumpCollectives(settings.logDir());
     stopRanks();
@@ -211,9 +227,8 @@ final class Supervisor {
   private LaunchResult failedElsewhere(FailureNotice notice) throws InterruptedException {
     Instant stop = Instant.now();
     String whereabouts = whereabouts();
-    room.sendToRanks(new Frame.Notice(notice));
+    tellRanks(notice);
     room.dumpCollectives(settings.logDir());
-    group.awaitAll(SETTLE);
     stopRanks();
     return report(reporter.elsewhere(notice, stop, whereabouts));
   }
@@ -221,7 +236,7 @@ final class Supervisor {
   private LaunchResult hung(Hang hang) throws InterruptedException {
     Instant stop = Instant.now();
     FailureNotice notice = reporter.noticeOf(hang, settings);
-    room.announce(notice, NOTICE_TAKES);
+    tellAll(notice);
     room.dumpCollectives(settings.logDir());
     stopRanks();
     return report(reporter.hung(hang, notice, stop));

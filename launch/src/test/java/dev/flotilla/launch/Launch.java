@@ -75,7 +75,13 @@ final class Launch {
   static RankCommand command(String... steps) {
     return new RankCommand(
         RankCommand.currentJava(),
-        List.of("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m"),
+        List.of(
+            "-Xshare:auto",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-Xmx64m",
+            "-XX:-CreateCoredumpOnCrash",
+            "-XX:ErrorFile=/dev/null"),
         classPath(),
         TestProgram.class.getName(),
         List.of(steps));

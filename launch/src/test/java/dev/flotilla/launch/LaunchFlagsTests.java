@@ -264,6 +264,34 @@ class LaunchFlagsTests {
   }
 
   @Test
+  void readsWhatToDoAboutFailures() {
+    FailurePolicy policy =
+        parse("--max_restart 3 --stop-grace-period 60 --hang-timeout 0 --job-key-file k")
+            .settings()
+            .policy();
+
+    assertThat(policy)
+        .isEqualTo(
+            new FailurePolicy(3, Duration.ofSeconds(60), Duration.ZERO, Optional.of(Path.of("k"))));
+    assertThat(parse("").settings().policy()).isEqualTo(FailurePolicy.defaults());
+    assertThat(parse(Map.of("FLOTILLA_JOB_KEY_FILE", "e")).settings().policy().jobKey())
+        .contains(Path.of("e"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--max-restarts 1001 | --max-restarts must be a whole number from 0 to 1000",
+        "--stop-grace-period 0 | --stop-grace-period must be a whole number of seconds from 1",
+        "--hang-timeout 4 | --hang-timeout must be 0 for never, or a whole number of seconds from"
+            + " 5",
+      })
+  void refusesPoliciesOutOfRange(String line, String problem) {
+    assertThat(problems(Map.of(), line)).singleElement().asString().startsWith(problem);
+  }
+
+  @Test
   void refusesVariablesItCannotKeepByTheirName() {
     assertThat(problems(Map.of("PET_MAX_RESTARTS", "-2", "PET_NPROC_PER_NODE", "no"), ""))
         .hasSize(2)

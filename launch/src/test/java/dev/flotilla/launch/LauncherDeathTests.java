@@ -9,8 +9,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,22 +24,23 @@ class LauncherDeathTests {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   @TempDir Path folder;
-  private final List<Process> launchers = new ArrayList<>();
   private final List<ProcessHandle> ranks = new ArrayList<>();
+  private @Nullable LauncherProcess launcher;
 
   @AfterEach
   void endAll() {
-    launchers.forEach(Process::destroyForcibly);
-    ranks.forEach(ProcessHandle::destroyForcibly);
+    if (launcher != null) {
+      launcher.close();
+    }
   }
 
   @Test
   void ranksDieWithALauncherThatIsKilledAlsoStoppedOnes() throws Exception {
-    Process launcher = launch("2:signal:STOP", "*:sleep:60000");
+    Process process = launch("2:signal:STOP", "*:sleep:60000");
     awaitRanks(3);
     await().atMost(PATIENCE).until(() -> ProcessTable.isStopped(ranks.get(2).pid()));
 
-    launcher.destroyForcibly();
+    process.destroyForcibly();
 
     await()
         .atMost(Duration.ofSeconds(5))
@@ -47,13 +50,13 @@ class LauncherDeathTests {
   @ParameterizedTest
   @CsvSource({"INT, 130", "TERM, 143"})
   void anInterruptedLauncherStopsItsRanksFirst(String signal, int exitCode) throws Exception {
-    Process launcher = launch("1:ignoreTerm", "*:sleep:60000");
+    Process process = launch("1:ignoreTerm", "*:sleep:60000");
     awaitRanks(3);
 
-    new ProcessBuilder("kill", "-" + signal, Long.toString(launcher.pid())).start().waitFor();
+    new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
 
-    assertThat(launcher.waitFor(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(launcher.exitValue()).isEqualTo(exitCode);
+    assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isEqualTo(exitCode);
     assertThat(ranks).noneMatch(ProcessHandle::isAlive);
     assertThat(Files.readString(folder.resolve("out"))).contains("flotilla: interrupted");
     try (Stream<Path> left = Files.list(folder)) {
@@ -63,14 +66,14 @@ class LauncherDeathTests {
 
   @Test
   void takesAnInterruptionFromTheKeyboardForNoFailure() throws Exception {
-    Process launcher = launch("*:sleep:60000");
+    Process process = launch("*:sleep:60000");
     awaitRanks(3);
 
-    String group = "-" + launcher.pid();
+    String group = "-" + process.pid();
     new ProcessBuilder("kill", "-INT", "--", group).start().waitFor();
 
-    assertThat(launcher.waitFor(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(launcher.exitValue()).isEqualTo(130);
+    assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isEqualTo(130);
     assertThat(ranks).noneMatch(ProcessHandle::isAlive);
     assertThat(Files.readString(folder.resolve("out")))
         .contains("flotilla: interrupted")
@@ -79,18 +82,18 @@ class LauncherDeathTests {
 
   @Test
   void endsWithTheFailedRanksExitCode() throws Exception {
-    Process launcher = launch("1:exit:42", "*:sleep:60000");
+    Process process = launch("1:exit:42", "*:sleep:60000");
 
-    assertThat(launcher.waitFor(20, TimeUnit.SECONDS)).isTrue();
-    assertThat(launcher.exitValue()).isEqualTo(42);
+    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isEqualTo(42);
   }
 
   @Test
   void needsLittleMemoryWhateverRanksPrint() throws Exception {
-    Process launcher = launch("0:spew:100", "1:spew:100");
+    Process process = launch("0:spew:100", "1:spew:100");
 
-    assertThat(launcher.waitFor(30, TimeUnit.SECONDS)).isTrue();
-    assertThat(launcher.exitValue()).isZero();
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isZero();
     long line = 100L * 1024 * 1024 + "end\n".length();
     assertThat(folder.resolve("log/workerlog.0")).hasSize(line);
     assertThat(folder.resolve("log/workerlog.1")).hasSize(line);
@@ -98,31 +101,11 @@ class LauncherDeathTests {
   }
 
   private Process launch(String... steps) throws IOException {
-    var command = new ArrayList<String>();
-    // Leads a process group, as a program started from a terminal does.
-    command.add("setsid");
-    command.add(RankCommand.currentJava().toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx24m"));
-    command.addAll(List.of("-cp", Launch.classPath(), LauncherProgram.class.getName()));
-    command.addAll(List.of(folder.toString(), "3"));
-    for (int rank = 0; rank < 3; rank++) {
-      command.add("%d:pid:%s".formatted(rank, folder.resolve("pid." + rank)));
-    }
-    command.addAll(List.of(steps));
-    Process launcher =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(folder.resolve("out").toFile())
-            .start();
-    launchers.add(launcher);
-    return launcher;
+    launcher = LauncherProcess.start(folder, 3, steps);
+    return launcher.process();
   }
 
   private void awaitRanks(int count) throws IOException {
-    for (int rank = 0; rank < count; rank++) {
-      Path file = folder.resolve("pid." + rank);
-      await().atMost(PATIENCE).until(() -> Files.exists(file) && Files.size(file) > 0);
-      ranks.add(ProcessHandle.of(Long.parseLong(Files.readString(file))).orElseThrow());
-    }
+    ranks.addAll(Objects.requireNonNull(launcher).awaitRanks(count).ranks());
   }
 }

@@ -1,18 +1,24 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.JobLink;
+import dev.flotilla.control.Linked;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Random;
 
 /**
  * A rank whose behaviour is its arguments: steps such as {@code 1:exit:3}, for rank 1 or, with
- * {@code *}, for all.
+ * {@code *}, for all; {@code @1} stands for the second rank of a host.
  */
 public final class TestProgram {
+
+  private static final JobLink LINK = JobLink.ofThisProcess();
 
   private TestProgram() {}
 
@@ -33,7 +39,8 @@ public final class TestProgram {
     String rank = System.getenv("RANK");
     for (String step : steps) {
       String[] parts = step.split(":", 3);
-      if (parts[0].equals("*") || parts[0].equals(rank)) {
+      boolean isLocal = parts[0].equals("@" + System.getenv("LOCAL_RANK"));
+      if (parts[0].equals("*") || parts[0].equals(rank) || isLocal) {
         run(parts[1], parts.length > 2 ? parts[2] : "");
       }
     }
@@ -51,6 +58,15 @@ public final class TestProgram {
       case "exit" -> System.exit(Integer.parseInt(value));
       case "throw" -> throw new IllegalStateException(value);
       case "peer" -> throw new PeerGone(value);
+      case "halt" -> Runtime.getRuntime().halt(Integer.parseInt(value));
+      case "exhaust" -> exhaust();
+      case "once" -> failOnce(Path.of(value));
+      case "link" -> Linked.await();
+      case "doing" -> LINK.doing(value);
+      case "begin" -> begin(value.split("/", -1));
+      case "collectives" -> collectives(Integer.parseInt(value));
+      case "enter" -> LINK.collectives().starting(value, 4096, "Float");
+      case "train" -> train(value.split("/", -1));
       case "memory" -> throw new OutOfMemoryError(value);
       case "signal" -> signalSelf(value);
       case "ignoreTerm" -> Runtime.getRuntime().addShutdownHook(new Thread(TestProgram::sleepLong));
@@ -63,6 +79,44 @@ public final class TestProgram {
       case "spew" -> spew(Integer.parseInt(value));
       case "pid" -> Files.writeString(Path.of(value), "" + ProcessHandle.current().pid());
       default -> throw new IllegalArgumentException(action);
+    }
+  }
+
+  private static void failOnce(Path marker) throws IOException {
+    if (!Files.exists(marker)) {
+      Files.createFile(marker);
+      throw new IllegalStateException("the first time");
+    }
+  }
+
+  private static void begin(String[] numbers) {
+    LINK.begin(Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));
+  }
+
+  private static void collectives(int count) {
+    for (int i = 0; i < count; i++) {
+      LINK.collectives().finished(LINK.collectives().starting("all-reduce", 4096, "Float"));
+    }
+  }
+
+  /** Plays a training of so many micro-steps, each with a pause of at most so many milliseconds. */
+  private static void train(String[] numbers) throws InterruptedException {
+    var random = new Random();
+    for (long microStep = 1; microStep <= Long.parseLong(numbers[0]); microStep++) {
+      LINK.begin(microStep, microStep / 4);
+      Thread.sleep(random.nextLong(Long.parseLong(numbers[1])));
+      if (LINK.stopsAfter(microStep)) {
+        System.out.println("saved after " + microStep);
+        System.exit(ExitCodes.STOPPED);
+      }
+    }
+    System.out.println("done");
+  }
+
+  private static void exhaust() {
+    var hoard = new ArrayList<long[]>();
+    while (!hoard.contains(null)) {
+      hoard.add(new long[1024 * 1024]);
     }
   }
 

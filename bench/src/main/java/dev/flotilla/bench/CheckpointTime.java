@@ -1,0 +1,132 @@
+package dev.flotilla.bench;
+
+import dev.flotilla.checkpoint.Restorer;
+import dev.flotilla.checkpoint.SavedCheckpoint;
+import dev.flotilla.data.Batch;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.model.Mlp;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * What saving a state of 400 MB costs the steps beside it, and what verification costs a load.
+ *
+ * <p>One save per 150 steps, interleaved with 150 steps without; the step that copies the state is
+ * counted among those with.
+ */
+public final class CheckpointTime {
+
+  private static final int STEPS = 150;
+
+  private CheckpointTime() {}
+
+  /** Prints both ratios. */
+  public static void main(String[] args) throws IOException {
+    int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 4;
+    var folder = Files.createTempDirectory(Path.of(args.length > 1 ? args[1] : "."), "checkpoints");
+    try (var _ = TensorScope.open();
+        var trainer =
+            Trainer.on(World.solo())
+                .model(new Mlp(5000, List.of(5000, 5000), 10))
+                .optimizer(new Momentum(0.0001, 0.9))
+                .threads(1)
+                .checkpoints(CheckpointSettings.in(folder).every(-1))
+                .build()) {
+      var batch = batch();
+      steps(trainer, batch, false);
+      steps(trainer, batch, true);
+      printSaving(trainer, batch, rounds);
+      printLoading(trainer, folder);
+    } finally {
+      delete(folder);
+    }
+  }
+
+  private static Batch batch() {
+    var inputs = Tensors.zeros(torch.ScalarType.Float, 4, 5000);
+    var targets = Tensors.zeros(torch.ScalarType.Long, 4);
+    return new Batch(List.of(inputs), targets, 4);
+  }
+
+  /** Returns the time of each step; with a save before the tenth. */
+  private static double[] steps(Trainer trainer, Batch batch, boolean saving) {
+    var millis = new double[STEPS];
+    for (int i = 0; i < STEPS; i++) {
+      long start = System.nanoTime();
+      if (saving && i == 10) {
+        trainer.save();
+      }
+      trainer.step(batch);
+      millis[i] = (System.nanoTime() - start) / 1e6;
+    }
+    trainer.awaitSave();
+    return millis;
+  }
+
+  private static void printSaving(Trainer trainer, Batch batch, int rounds) {
+    var with = new double[rounds * STEPS];
+    var without = new double[rounds * STEPS];
+    for (int round = 0; round < rounds; round++) {
+      System.arraycopy(steps(trainer, batch, false), 0, without, round * STEPS, STEPS);
+      System.arraycopy(steps(trainer, batch, true), 0, with, round * STEPS, STEPS);
+    }
+    Arrays.sort(with);
+    Arrays.sort(without);
+    System.out.println(
+        String.format(
+            Locale.ROOT,
+            "step with an async save beside it / without: p50 %.1f / %.1f ms, p99 %.1f / %.1f ms,"
+                + " ratio of p99 %.3f, of p50 %.3f; longest %.1f ms (the copy)",
+            at(with, 0.5),
+            at(without, 0.5),
+            at(with, 0.99),
+            at(without, 0.99),
+            at(with, 0.99) / at(without, 0.99),
+            at(with, 0.5) / at(without, 0.5),
+            with[with.length - 1]));
+  }
+
+  private static double at(double[] sorted, double share) {
+    return sorted[(int) (share * (sorted.length - 1))];
+  }
+
+  private static void printLoading(Trainer trainer, Path folder) {
+    var checkpoint = SavedCheckpoint.open(Restorer.candidates(folder).getFirst());
+    var ratios = new double[9];
+    for (int i = 0; i < ratios.length; i++) {
+      long start = System.nanoTime();
+      trainer.resume(folder);
+      long whole = System.nanoTime() - start;
+      start = System.nanoTime();
+      Restorer.verify(checkpoint, 0, 1);
+      ratios[i] = (double) (System.nanoTime() - start) / whole;
+    }
+    Arrays.sort(ratios);
+    System.out.println(
+        String.format(
+            Locale.ROOT,
+            "verification / whole load: median %.3f, from %.3f to %.3f",
+            ratios[4],
+            ratios[0],
+            ratios[8]));
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (var paths = Files.walk(folder)) {
+      for (var path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+}

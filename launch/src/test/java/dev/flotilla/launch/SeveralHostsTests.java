@@ -1,0 +1,153 @@
+package dev.flotilla.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.control.JobKey;
+import dev.flotilla.control.PrivateFiles;
+import dev.flotilla.world.ExitCodes;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Two launchers that take this host for two. */
+@Timeout(60)
+class SeveralHostsTests {
+
+  @TempDir Path folder;
+  private final List<LauncherProcess> hosts = new ArrayList<>();
+  private int port;
+
+  @BeforeEach
+  void choosePort() throws IOException {
+    try (var socket = new ServerSocket(0)) {
+      port = socket.getLocalPort();
+    }
+  }
+
+  @AfterEach
+  void endAll() {
+    hosts.forEach(LauncherProcess::close);
+  }
+
+  private LauncherProcess start(int node, String key, int restarts, String... steps)
+      throws IOException {
+    Path own = folder.resolve("host" + node);
+    PrivateFiles.createFolders(own);
+    Path keyFile = own.resolve("key");
+    try (OutputStream out = PrivateFiles.newFile(keyFile)) {
+      out.write(key.getBytes(StandardCharsets.UTF_8));
+    }
+    var properties =
+        List.of(
+            "test.port=" + port,
+            "test.node=" + node,
+            "test.key=" + keyFile,
+            "test.restarts=" + restarts);
+    LauncherProcess host = LauncherProcess.start(properties, own, 2, steps);
+    hosts.add(host);
+    return host;
+  }
+
+  private void startBoth(int restarts, String... steps) throws IOException {
+    String key = JobKey.newText();
+    start(0, key, restarts, steps);
+    start(1, key, restarts, steps);
+  }
+
+  private void awaitRanks() throws IOException {
+    for (LauncherProcess host : hosts) {
+      host.awaitRanks(2);
+    }
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void everyHostNamesTheRankThatFailedOnAnother() throws Exception {
+    startBoth(0, "*:link", "3:begin:9/8", "3:sleep:2000", "3:throw:bad weather", "*:sleep:30000");
+
+    for (LauncherProcess host : hosts) {
+      assertThat(host.await(20)).as(host.out()).isEqualTo(1);
+      assertThat(host.out())
+          .contains("flotilla: rank 3 failed, all ranks of this host are stopped")
+          .contains("cause    java.lang.IllegalStateException: bad weather")
+          .contains("at       update 8, micro-step 9");
+    }
+    for (int local = 0; local < 2; local++) {
+      assertThat(hosts.getFirst().logOf(local))
+          .contains("flotilla: rank 3 on " + HostName.local())
+          .contains("failed at update 8, micro-step 9: java.lang.IllegalStateException: bad");
+    }
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void allRanksOfAllHostsStopAfterTheSameMicroStep() throws Exception {
+    startBoth(0, "*:link", "*:train:100000/20");
+    awaitRanks();
+    Thread.sleep(2000);
+
+    LauncherProcess.signal("TERM", hosts.get(1).process().pid());
+
+    var saved = new ArrayList<String>();
+    for (LauncherProcess host : hosts) {
+      assertThat(host.await(20)).as(host.out()).isEqualTo(ExitCodes.STOPPED);
+      saved.add(host.logOf(0));
+      saved.add(host.logOf(1));
+    }
+    assertThat(saved).allMatch(log -> log.startsWith("saved after ")).containsOnly(saved.get(0));
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void aSilentHostIsNamed() throws Exception {
+    startBoth(0, "*:link", "*:sleep:40000");
+    awaitRanks();
+    Thread.sleep(1500);
+
+    LauncherProcess.signal("STOP", hosts.get(1).process().pid());
+
+    assertThat(hosts.getFirst().await(20)).as(hosts.getFirst().out()).isEqualTo(ExitCodes.HANG);
+    assertThat(hosts.getFirst().out())
+        .contains("the launcher of host 1 is silent for 5 s")
+        .contains("cause    host 1: silent for 8 s")
+        .contains("ranks 2,3 were last seen before the first micro-step, silent for 8 s");
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void allHostsStartAgainTogether() throws Exception {
+    startBoth(
+        2,
+        "*:link",
+        "*:env:FLOTILLA_RESTART",
+        "2:once:" + folder.resolve("failed"),
+        "*:sleep:1500");
+
+    for (LauncherProcess host : hosts) {
+      assertThat(host.await(30)).as(host.out()).isZero();
+      assertThat(host.out()).contains("rank 2 failed", "restart 1 of 2 in 1 s");
+      assertThat(host.logOf(1)).contains("FLOTILLA_RESTART=0", "FLOTILLA_RESTART=1");
+    }
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void aHostWithAnotherKeyIsRefused() throws Exception {
+    start(0, JobKey.newText(), 0, "*:sleep:3000");
+    LauncherProcess other = start(1, JobKey.newText(), 0, "*:sleep:3000");
+
+    assertThat(other.await(20)).isZero();
+    assertThat(other.out()).contains("the first host's launcher refuses this one: wrong job key");
+  }
+}

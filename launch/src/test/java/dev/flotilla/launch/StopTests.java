@@ -1,0 +1,96 @@
+package dev.flotilla.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.world.ExitCodes;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A request to stop ends all ranks after one and the same micro-step. */
+@Timeout(60)
+class StopTests {
+
+  private static final Pattern SAVED = Pattern.compile("saved after (\\d+)");
+
+  @TempDir Path folder;
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @ParameterizedTest
+  @CsvSource({"TERM, launcher", "USR1, launcher", "TERM, rank", "TERM, group"})
+  void allRanksStopAfterTheSameMicroStep(String signal, String whom) throws Exception {
+    try (var launcher =
+        LauncherProcess.start(folder, 3, "*:link", "*:train:100000/20", "*:print:not stopped")) {
+      launcher.awaitRanks(3);
+      Thread.sleep(1500);
+
+      LauncherProcess.signal(signal, pid(launcher, whom));
+
+      assertThat(launcher.await(20)).isEqualTo(ExitCodes.STOPPED);
+      List<String> saved =
+          IntStream.range(0, 3).mapToObj(rank -> saved(launcher.logOf(rank))).toList();
+      assertThat(saved).as(launcher.out()).doesNotContain("never").containsOnly(saved.getFirst());
+      assertThat(launcher.out())
+          .contains("asked to stop (SIG%s); the ranks agree on where".formatted(signal))
+          .contains("all ranks stop after micro-step %s and save".formatted(saved.getFirst()))
+          .doesNotContain("failed");
+      assertThat(launcher.ranks()).noneMatch(ProcessHandle::isAlive);
+    }
+  }
+
+  private static long pid(LauncherProcess launcher, String whom) {
+    return switch (whom) {
+      case "rank" -> launcher.ranks().get(1).pid();
+      case "group" -> -launcher.process().pid();
+      default -> launcher.process().pid();
+    };
+  }
+
+  private static String saved(String log) {
+    Matcher matcher = SAVED.matcher(log);
+    return matcher.find() ? matcher.group(1) : "never";
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void ranksThatEndBeforeTheAgreedMicroStepHaveSucceeded() throws Exception {
+    try (var launcher =
+        LauncherProcess.start(folder, 2, "*:link", "*:begin:7/7", "*:sleep:2000", "*:print:end")) {
+      launcher.awaitRanks(2);
+      Thread.sleep(1000);
+
+      LauncherProcess.signal("TERM", launcher.process().pid());
+
+      assertThat(launcher.await(20)).isZero();
+      assertThat(launcher.out()).contains("all ranks stop after micro-step 8 and save");
+      assertThat(launcher.logOf(1)).contains("end");
+    }
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void aSecondSignalLeavesAtOnce() throws Exception {
+    try (var launcher =
+        LauncherProcess.start(folder, 2, "*:link", "*:begin:7/7", "*:sleep:30000")) {
+      launcher.awaitRanks(2);
+      Thread.sleep(1000);
+
+      LauncherProcess.signal("TERM", launcher.process().pid());
+      Thread.sleep(500);
+      LauncherProcess.signal("TERM", launcher.process().pid());
+
+      assertThat(launcher.await(10)).isEqualTo(143);
+      assertThat(launcher.out()).contains("interrupted; stopping 2 ranks");
+      assertThat(launcher.ranks()).noneMatch(ProcessHandle::isAlive);
+    }
+  }
+}
