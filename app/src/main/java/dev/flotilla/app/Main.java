@@ -19,6 +19,8 @@ import picocli.CommandLine.Command;
       EvalCommand.class,
       PlanCommand.class,
       VerifyCommand.class,
+      ModelsCommand.class,
+      DataCommand.class,
       SchemaCommand.class
     },
     versionProvider = Version.class,

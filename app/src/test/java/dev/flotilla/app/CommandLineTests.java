@@ -33,6 +33,8 @@ class CommandLineTests {
         "run --help | Usage: flotilla run --nproc N [RECIPE]",
         "eval --help | Usage: flotilla eval",
         "plan --help | Usage: flotilla plan",
+        "models --help | Usage: flotilla models",
+        "data --help | Usage: flotilla data",
       })
   void answersOnStandardOutput(String arguments, String start) {
     var ended = Flotilla.in(folder).run(arguments.split(" ")).expect(0);
@@ -62,6 +64,27 @@ class CommandLineTests {
         .doesNotContain("org.bytedeco.pytorch.global.torch", "org.bytedeco.javacpp.Loader")
         .doesNotContain("jnijavacpp", "jnitorch", "libtorch");
     assertThat(flotilla.files()).isEmpty();
+  }
+
+  @Test
+  void listsModelsWithTheirParameters() {
+    var text = Flotilla.in(folder).run("models").expect(0).out();
+    assertThat(text)
+        .contains("resnet50  25,557,032 parameters, 102.2 MB, 18 segments")
+        .contains("bert-large  336,226,108 parameters")
+        .contains("normalization: batch")
+        .contains("bert  size depends on its keys");
+    assertThat(Flotilla.in(folder).run("models", "--json").expect(0).out())
+        .contains("\"parameters\" : 11689512");
+  }
+
+  @Test
+  void listsDataWithItsKeys() {
+    var text = Flotilla.in(folder).run("data").expect(0).out();
+    assertThat(text)
+        .contains("cifar10", "image-folder", "synthetic-tokens", "bert-lines")
+        .contains("path: (required)")
+        .contains("10,000 + 2,000 handwritten digits");
   }
 
   /** To renew the file: {@code ./flotilla schema > docs/recipe.schema.json}. */

@@ -4,6 +4,7 @@ import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param maskShare share of tokens to guess
  * @param inTokens whether a batch is counted in tokens, padding included, instead of sequences
  */
+@Summary("Tokenized sequences for BERT, one per line: token ids;sentence ids;position ids;label.")
 public record BertLines(
     @Setting(doc = "Folder with train.txt, val.txt and vocab.txt.") Path path,
     @Setting(doc = "Vocabulary file; by default vocab.txt of the folder.", def = "null")

@@ -3,6 +3,7 @@ package dev.flotilla.zoo.data;
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
 
 /**
@@ -20,6 +21,7 @@ import java.nio.file.Path;
  * @param path the folder
  * @param augment whether training crops and mirrors
  */
+@Summary("CIFAR-10 from a folder: 50,000 + 10,000 RGB images of 32x32 pixels, 10 classes.")
 public record Cifar10(
     @Setting(doc = "Folder of CIFAR-10's files, binary or for Python.") Path path,
     @Setting(doc = "Whether training crops and mirrors at random.", def = "true") boolean augment)

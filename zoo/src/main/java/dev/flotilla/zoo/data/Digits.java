@@ -2,6 +2,7 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.settings.Summary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
@@ -11,6 +12,7 @@ import java.io.UncheckedIOException;
  *
  * <p>Batches are as those of {@link Mnist}.
  */
+@Summary("10,000 + 2,000 handwritten digits, embedded: grey images padded to 32x32, 10 classes.")
 public record Digits() implements DataSource {
 
   /** Does nothing: what is embedded is there. */

@@ -4,6 +4,7 @@ import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param augment whether training cuts and mirrors at random
  * @param workers threads that load ahead
  */
+@Summary("JPEG and PNG images in folders by class, in ImageNet's layout.")
 public record ImageFolder(
     @Setting(doc = "Folder with train/<class>/* and val/<class>/*, JPEG or PNG.") Path path,
     @Setting(doc = "Width and height of what the model sees, at least 8.", def = "224") int size,

@@ -5,6 +5,7 @@ import dev.flotilla.data.Dataset;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ import java.util.stream.Stream;
  *
  * @param path the folder
  */
+@Summary("MNIST from a folder: 60,000 + 10,000 grey images padded to 32x32, 10 classes.")
 public record Mnist(
     @Setting(doc = "Folder of the four MNIST files, gzip or not; its MNIST/raw is tried too.")
         Path path)

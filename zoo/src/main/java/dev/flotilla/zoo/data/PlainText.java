@@ -4,6 +4,7 @@ import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param testShare share of the sequences at the end of a single file to test with
  * @param inTokens whether a batch is counted in tokens, padding included, instead of sequences
  */
+@Summary("Plain text and a vocabulary: sentence pairs, masked, for pre-training BERT.")
 public record PlainText(
     @Setting(doc = "Text file, or folder with train.txt and val.txt.") Path path,
     @Setting(doc = "Vocabulary file; by default vocab.txt beside the text.", def = "null")

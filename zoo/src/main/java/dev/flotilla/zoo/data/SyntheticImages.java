@@ -4,6 +4,7 @@ import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 
 /**
  * Made-up images of any shape, for benchmarks: noise between −1.7 and 1.7 that is a function of the
@@ -15,6 +16,7 @@ import dev.flotilla.settings.Setting;
  * @param samples number of training images
  * @param testSamples number of test images
  */
+@Summary("Noise as images of any shape, for benchmarks.")
 public record SyntheticImages(
     @Setting(doc = "Channels of an image, at least 1.", def = "3") int channels,
     @Setting(doc = "Width and height of an image, at least 1.", def = "224") int side,

@@ -4,6 +4,7 @@ import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 
 /**
  * Made-up sequences of tokens of any length, for benchmarks; masked as real text is. The first five
@@ -16,6 +17,7 @@ import dev.flotilla.settings.Setting;
  * @param task what the sequences are for
  * @param classes number of classes, for classification
  */
+@Summary("Random tokens as sequences of any length, for benchmarks.")
 public record SyntheticTokens(
     @Setting(doc = "Number of tokens, at least 6.", def = "30522") int vocabSize,
     @Setting(doc = "Tokens of every sequence, at least 4.", def = "128") int length,

@@ -4,6 +4,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param classes classes of a sequence; null for the pre-training heads
  * @param nspWeight masked places that a next-sentence term counts for, see {@link BertPretraining}
  */
+@Summary("BERT of the sizes in a config.json; pre-training heads, or a classifier of sequences.")
 public record Bert(
     @Setting(doc = "a config.json as Hugging Face writes it") Path config,
     @Setting(doc = "classes of a sequence, in place of the pre-training heads", def = "null")

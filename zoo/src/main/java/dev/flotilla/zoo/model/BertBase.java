@@ -4,6 +4,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param hiddenDropoutProb share of outputs that training sets to zero
  * @param attentionProbsDropoutProb share of attention that training sets to zero
  */
+@Summary("BERT-base as bert-base-uncased; pre-training heads, or a classifier of sequences.")
 public record BertBase(
     @Setting(doc = "classes of a sequence, in place of the pre-training heads", def = "null")
         @Nullable Integer classes,

@@ -6,6 +6,7 @@ import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.util.List;
 
 /**
@@ -14,6 +15,7 @@ import java.util.List;
  *
  * @param classes number of classes
  */
+@Summary("LeNet-5 for grey images of 32x32 pixels.")
 public record LeNet5(@Setting(doc = "number of classes, at least 2", def = "10") int classes)
     implements Model {
 

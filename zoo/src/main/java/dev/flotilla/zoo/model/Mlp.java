@@ -6,6 +6,7 @@ import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,6 +18,7 @@ import java.util.List;
  * @param classes number of classes
  * @param dropout share of each hidden layer's outputs that are left out in training
  */
+@Summary("Fully connected layers over flattened inputs.")
 public record Mlp(
     @Setting(doc = "numbers per sample, at least 1", def = "1024") int inputs,
     @Setting(doc = "widths of the hidden layers, each at least 1", def = "[128]")

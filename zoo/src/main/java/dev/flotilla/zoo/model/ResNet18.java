@@ -5,6 +5,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.util.List;
 
 /**
@@ -18,6 +19,7 @@ import java.util.List;
  * @param zeroInitResidual whether every block starts as the identity
  * @param width channels of the first stage
  */
+@Summary("ResNet-18 for RGB images, with torchvision's names.")
 public record ResNet18(
     @Setting(doc = "number of classes, at least 2", def = "1000") int classes,
     @Setting(doc = "imagenet for large images, cifar for 32x32", def = "imagenet") Stem stem,

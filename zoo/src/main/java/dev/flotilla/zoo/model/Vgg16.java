@@ -5,6 +5,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
 import java.util.List;
 
 /**
@@ -16,6 +17,7 @@ import java.util.List;
  * @param hidden width of the classifier's two hidden layers
  * @param width channels of the first block
  */
+@Summary("VGG-16 for RGB images of at least 32x32 pixels, with torchvision's names.")
 public record Vgg16(
     @Setting(doc = "number of classes, at least 2", def = "1000") int classes,
     @Setting(doc = "share of hidden numbers set to zero in training, in [0, 1)", def = "0.5")
