@@ -38,6 +38,11 @@ public record CheckpointConfig(
   /** Returns the settings of a run in a folder. */
   CheckpointSettings in(Path checkpoints) {
     return new CheckpointSettings(
-        dir == null ? checkpoints : dir, ConfiguredRun.updatesBetween(every), keep, async, onError, true);
+        dir == null ? checkpoints : dir,
+        ConfiguredRun.updatesBetween(every),
+        keep,
+        async,
+        onError,
+        true);
   }
 }
