@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 final class FitLoop {
 
   private static final int MOST_ROLLBACKS = 3;
-  private static final double NOTABLE_WAIT = 0.2;
 
   private final Trainer trainer;
   private final TrainerBuilder settings;
@@ -31,7 +30,7 @@ final class FitLoop {
   private final JobLink link;
   private final Stopwatch training = new Stopwatch();
   private int rollbacks;
-  private double dataWait;
+  private final DataWait dataWait = new DataWait();
 
   FitLoop(Trainer trainer, TrainerBuilder settings, BatchSource source, int epochs) {
     this.trainer = trainer;
@@ -106,7 +105,7 @@ final class FitLoop {
       evaluate(epochs - 1);
     }
     training.stop();
-    noteDataWait();
+    dataWait.noteIfLong(training.seconds(), settings.sink);
     if (progress.savedAt != trainer.microSteps()) {
       saveAsPlanned();
     }
@@ -119,18 +118,8 @@ final class FitLoop {
         progress.samples,
         progress.loss,
         training.seconds(),
-        dataWait,
+        dataWait.seconds(),
         progress.evaluation);
-  }
-
-  private void noteDataWait() {
-    double share = dataWait / Math.max(1e-9, training.seconds());
-    if (share > NOTABLE_WAIT) {
-      settings.sink.on(
-          new TrainingEvent.Noted(
-              "%.0f %% of the time was spent waiting for data (%.1f s)"
-                  .formatted(100 * share, dataWait)));
-    }
   }
 
   private boolean isDone() {
@@ -142,7 +131,7 @@ final class FitLoop {
     var shard = source.epoch(progress.firstEpoch + epoch, settings.world.rank(), ranks);
     try (var loader = shard.loader()) {
       runSteps(epoch, shard, loader);
-      dataWait += loader.waitedSeconds();
+      dataWait.add(loader.waitedSeconds());
     }
     settings.sink.on(
         new TrainingEvent.EpochEnded(
