@@ -114,6 +114,17 @@ final class Console implements EventSink {
     text.append(format(", sent %,.1f MB", number(summary.get("bytes_sent")) / 1e6));
     text.append(format(", %.1f s", number(summary.get("wall_seconds"))));
     line(text.toString());
+    hintAtDataWait(number(summary.get("data_wait_seconds")), number(summary.get("train_seconds")));
+  }
+
+  /** Not an event: whether it is long depends on the machine, and events do not. */
+  private void hintAtDataWait(double waited, double trained) {
+    if (waited > 1 && waited > 0.2 * trained) {
+      line(
+          format(
+              "note: %.0f %% of the time was spent waiting for data (%.1f s)",
+              100 * waited / trained, waited));
+    }
   }
 
   private static double number(@Nullable Object value) {

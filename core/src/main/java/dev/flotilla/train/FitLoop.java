@@ -30,7 +30,7 @@ final class FitLoop {
   private final JobLink link;
   private final Stopwatch training = new Stopwatch();
   private int rollbacks;
-  private final DataWait dataWait = new DataWait();
+  private double dataWait;
 
   FitLoop(Trainer trainer, TrainerBuilder settings, BatchSource source, int epochs) {
     this.trainer = trainer;
@@ -105,7 +105,6 @@ final class FitLoop {
       evaluate(epochs - 1);
     }
     training.stop();
-    dataWait.noteIfLong(training.seconds(), settings.sink);
     if (progress.savedAt != trainer.microSteps()) {
       saveAsPlanned();
     }
@@ -118,7 +117,7 @@ final class FitLoop {
         progress.samples,
         progress.loss,
         training.seconds(),
-        dataWait.seconds(),
+        dataWait,
         progress.evaluation);
   }
 
@@ -131,7 +130,7 @@ final class FitLoop {
     var shard = source.epoch(progress.firstEpoch + epoch, settings.world.rank(), ranks);
     try (var loader = shard.loader()) {
       runSteps(epoch, shard, loader);
-      dataWait.add(loader.waitedSeconds());
+      dataWait += loader.waitedSeconds();
     }
     settings.sink.on(
         new TrainingEvent.EpochEnded(
