@@ -3,6 +3,7 @@ package dev.flotilla.bench;
 import dev.flotilla.memory.ProcessMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.testkit.LeakProbe;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
@@ -13,7 +14,8 @@ import java.util.Locale;
 /**
  * Memory of LeNet-5 training from update 1,000 to 10,000: native live bytes and resident size.
  *
- * <p>{@code bench/run Soak}, which fixes and pre-touches the heap and keeps one malloc arena.
+ * <p>{@code bench/run Soak [UPDATES [K]]}, K micro-batches merged into each update, which fixes and
+ * pre-touches the heap and keeps one malloc arena.
  */
 public final class Soak {
 
@@ -24,21 +26,25 @@ public final class Soak {
   /** Prints both, every 1,000 updates, and exits with 1 where they grow. */
   public static void main(String[] args) {
     int updates = args.length > 0 ? Integer.parseInt(args[0]) : 10_000;
+    int k = args.length > 1 ? Integer.parseInt(args[1]) : 1;
     var start = new Sample();
     var end = new Sample();
     try (var trainer =
         Trainer.on(World.solo())
             .model(new LeNet5(10))
             .optimizer(new Momentum(0.01, 0.9))
+            .strategy(new GradientMerge(k))
             .threads(1)
             .build()) {
-      var source = new Digits().train().batches(64).shuffled(1);
+      var source = new Digits().train().batches(64 / k).shuffled(1);
       int update = 0;
       for (int epoch = 0; update < updates; epoch++) {
         var shard = source.epoch(epoch, 0, 1);
         for (long i = 0; i < shard.batches() && update < updates; i++) {
           try (var _ = TensorScope.open()) {
-            trainer.step(shard.load(i));
+            if (!trainer.step(shard.load(i)).updated()) {
+              continue;
+            }
           }
           update++;
           if (update % 1000 == 0) {
