@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -23,7 +24,6 @@ import tools.jackson.databind.JsonNode;
 class TrainingTests {
 
   private static final int UPDATES = 60;
-  private static final int RUN_FAILED = 1;
   private static final Duration ENOUGH_FOR_ALL_EPOCHS = Duration.ofMinutes(10);
 
   @TempDir static Path folder;
@@ -87,7 +87,7 @@ class TrainingTests {
     var kinds = events.stream().map(event -> event.get("event").asString()).toList();
     assertThat(kinds)
         .startsWith("configured", "started", "updated")
-        .endsWith("evaluated", "finished");
+        .endsWith("evaluated", "saved", "finished");
     assertThat(updatesIn(events)).containsExactly(10, 20, 30, 40, 50, 60);
     assertThat(events).allMatch(event -> event.get("time").asString().endsWith("Z"));
     assertThat(events.getLast().get("summary")).isEqualTo(run.summary());
@@ -109,7 +109,8 @@ class TrainingTests {
           .containsExactlyInAnyOrder(
               privateFile("events.jsonl"),
               privateFile("summary.json"),
-              privateFile("model.safetensors"));
+              privateFile("model.safetensors"),
+              tuple("checkpoints", "rwx------"));
     }
     assertThat(flotilla.files()).filteredOn(file -> file.startsWith("tmp/")).isEmpty();
   }
@@ -140,8 +141,9 @@ class TrainingTests {
   @Test
   void aFolderWithoutARunCannotBeEvaluated() throws IOException {
     Files.createDirectories(flotilla.work().resolve("empty"));
-    var failed = flotilla.run("eval", "--checkpoint=empty").expect(RUN_FAILED).explainsItself();
-    assertThat(failed.err()).contains("empty does not hold a finished run");
+    var failed =
+        flotilla.run("eval", "--checkpoint=empty").expect(ExitCodes.CHECKPOINT).explainsItself();
+    assertThat(failed.err()).contains("empty does not hold a run");
   }
 
   @Test
@@ -150,7 +152,8 @@ class TrainingTests {
     Files.copy(run.folder().resolve("summary.json"), damaged.resolve("summary.json"));
     var model = Files.readAllBytes(run.model());
     Files.write(damaged.resolve("model.safetensors"), Arrays.copyOf(model, 1000));
-    var failed = flotilla.run("eval", "--checkpoint=damaged").expect(RUN_FAILED).explainsItself();
+    var failed =
+        flotilla.run("eval", "--checkpoint=damaged").expect(ExitCodes.CHECKPOINT).explainsItself();
     assertThat(failed.err()).contains("model.safetensors");
     assertThat(failed.out()).isEmpty();
   }
