@@ -7,23 +7,17 @@ import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The folder of one run: {@code events.jsonl}, {@code summary.json}, {@code model.safetensors}.
@@ -38,23 +32,12 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   private static final String CHECKPOINTS = "checkpoints";
 
   private final Path folder;
-  private final FileChannel events;
+  private final EventLog events;
   private final EventJson json = new EventJson();
-
-  /** Lines of a run of which it is not known yet whether it is a new one. */
-  private @Nullable StringBuilder undecided;
-
-  private boolean goesOn;
-  private boolean hasFailed;
 
   private RunFolder(Path folder, boolean isNew) throws IOException {
     this.folder = folder;
-    this.undecided = isNew ? null : new StringBuilder();
-    Set<OpenOption> options =
-        Set.of(
-            StandardOpenOption.WRITE,
-            isNew ? StandardOpenOption.CREATE_NEW : StandardOpenOption.CREATE);
-    this.events = FileChannel.open(folder.resolve(EVENTS), options, owner("rw-------"));
+    this.events = new EventLog(eventsIn(folder), isNew);
   }
 
   /**
@@ -122,39 +105,24 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
 
   /** Decides that the events so far are those of a new run. */
   public void startAnew() {
-    if (undecided != null) {
-      var lines = undecided.toString();
-      cut(0);
-      append(lines);
-    }
+    dropSummary();
+    events.startAnew();
   }
 
-  /** Keeps the place in the events file; taken up once, when a run goes on. */
+  /** Keeps the place in the events; a run that goes on has not ended any more. */
   @Override
   public void remember(RunState state) {
-    long place = state.own().number("events/bytes", size());
-    if (!state.isSaving() && undecided != null) {
-      cut(place);
-      goesOn = true;
+    if (!state.isSaving()) {
+      dropSummary();
     }
+    events.remember(state);
   }
 
-  private long size() {
+  private void dropSummary() {
     try {
-      return events.position();
+      Files.deleteIfExists(summaryIn(folder));
     } catch (IOException failure) {
-      throw new UncheckedIOException("cannot read " + folder.resolve(EVENTS), failure);
-    }
-  }
-
-  private void cut(long place) {
-    undecided = null;
-    try {
-      Files.deleteIfExists(folder.resolve(SUMMARY));
-      events.truncate(place);
-      events.position(events.size());
-    } catch (IOException failure) {
-      throw new UncheckedIOException("cannot cut " + folder.resolve(EVENTS), failure);
+      throw new UncheckedIOException("cannot delete " + summaryIn(folder), failure);
     }
   }
 
@@ -226,39 +194,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
 
   @Override
   public void on(TrainingEvent event) {
-    // A run that went on has the same events as one that was never stopped.
-    if (event instanceof TrainingEvent.Resumed
-        || (goesOn && event instanceof TrainingEvent.Started)) {
-      return;
-    }
-    var line = json.line(event) + "\n";
-    if (undecided != null) {
-      undecided.append(line);
-    } else {
-      append(line);
-    }
-  }
-
-  private void append(String lines) {
-    try {
-      var bytes = ByteBuffer.wrap(lines.getBytes(StandardCharsets.UTF_8));
-      while (bytes.hasRemaining()) {
-        events.write(bytes);
-      }
-    } catch (IOException failure) {
-      giveUp(failure);
-    }
-  }
-
-  /** A full disk must not end a run that can still train; later lines may find room again. */
-  private void giveUp(IOException failure) {
-    if (!hasFailed) {
-      hasFailed = true;
-      System.getLogger(RunFolder.class.getName())
-          .log(
-              System.Logger.Level.WARNING,
-              "cannot write %s (%s); events are lost".formatted(eventsIn(folder), failure));
-    }
+    events.on(event);
   }
 
   /** Writes what the run achieved; to a new name first, so that a half-written one never shows. */
@@ -303,10 +239,6 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      events.close();
-    } catch (IOException failure) {
-      throw new UncheckedIOException("cannot close " + folder.resolve(EVENTS), failure);
-    }
+    events.close();
   }
 }
