@@ -200,7 +200,7 @@ final class FitLoop {
     }
     int epoch = progress.epoch;
     long index = progress.index;
-    trainer.rollBack(why);
+    trainer.checkpoints().rollBack(why);
     progress.epoch = epoch;
     progress.index = index;
   }
@@ -219,19 +219,20 @@ final class FitLoop {
       save();
     }
     trainer.awaitSave();
-    throw new StoppedException(trainer.updates(), trainer.saves() ? settings.checkpoints : null);
+    throw new StoppedException(
+        trainer.updates(), trainer.checkpoints().areOn() ? settings.checkpoints : null);
   }
 
   /** A save that every attempt at this run makes, so that it is among the run's events. */
   private void saveAsPlanned() {
-    if (trainer.saves()) {
+    if (trainer.checkpoints().areOn()) {
       settings.sink.on(new TrainingEvent.Saved(trainer.updates(), trainer.microSteps()));
       save();
     }
   }
 
   private void save() {
-    if (!trainer.saves()) {
+    if (!trainer.checkpoints().areOn()) {
       return;
     }
     link.doing("saving a checkpoint");

@@ -15,7 +15,6 @@ import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Evaluation;
 import dev.flotilla.engine.Evaluator;
 import dev.flotilla.engine.FullUpdate;
-import dev.flotilla.engine.NumbersException;
 import dev.flotilla.engine.ReplicaCheck;
 import dev.flotilla.engine.RunningStatistics;
 import dev.flotilla.engine.SegmentChain;
@@ -26,7 +25,6 @@ import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
 import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.NativeLibraries;
-import dev.flotilla.optim.LrScaling;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.SharedFacts;
 import dev.flotilla.state.Stateful;
@@ -39,7 +37,6 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.bytedeco.pytorch.global.torch;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Trains a model on one rank, together with the other ranks of its world.
@@ -59,7 +56,6 @@ import org.jspecify.annotations.Nullable;
 public final class Trainer implements AutoCloseable {
 
   static final String LAYOUT_FACT = "parameters.layout";
-  private static final long UNKNOWN = -1;
 
   private final TrainerBuilder settings;
   private final Resources resources = new Resources();
@@ -74,8 +70,8 @@ public final class Trainer implements AutoCloseable {
   private final SentBefore sentBefore = new SentBefore();
   private JobLink link = JobLink.ofThisProcess();
   private final SortedMap<String, String> facts = new TreeMap<>();
-  private final @Nullable Saves saves;
-  private long totalUpdates = UNKNOWN;
+  private final LearningRate learningRate;
+  private final Checkpoints checkpoints;
   private long epochs;
 
   Trainer(TrainerBuilder settings, StepPlanner.Plan plan) {
@@ -95,9 +91,17 @@ public final class Trainer implements AutoCloseable {
       chain = resources.own(new SegmentChain(model, settings.seed, collective.rank()));
       statistics = new RunningStatistics(model.buffers(), collective);
       evaluator = new Evaluator(model, chain, collective);
+      learningRate =
+          new LearningRate(
+              settings.requiredOptimizer(),
+              settings.schedule,
+              settings.microBatch,
+              this::microStepsAfter);
       runner = resources.own(newRunner(plan.step()));
       guard = new NumberGuard(settings.nonFinite, this::note);
-      saves = newSaves();
+      checkpoints =
+          resources.own(
+              new Checkpoints(settings.checkpoints, collective, settings.sink, facts, parts()));
     } catch (RuntimeException | Error failure) {
       resources.closeAfter(failure);
       throw failure;
@@ -132,13 +136,6 @@ public final class Trainer implements AutoCloseable {
     }
   }
 
-  private @Nullable Saves newSaves() {
-    var checkpoints = settings.checkpoints;
-    return checkpoints == null
-        ? null
-        : resources.own(new Saves(checkpoints, collective, settings.sink));
-  }
-
   private StepRunner newRunner(StepPlan plan) {
     var context =
         new StepContext(
@@ -147,35 +144,16 @@ public final class Trainer implements AutoCloseable {
             () -> new FullUpdate(model.arena(), settings.requiredOptimizer(), settings.noDecay),
             settings.microBatch,
             this::note);
-    return new StepRunner(plan, context, chain, this::learningRate);
+    return new StepRunner(plan, context, chain, learningRate);
   }
 
-  private double learningRate(long update) {
-    if (totalUpdates == UNKNOWN && settings.schedule.needsTotal()) {
-      throw new IllegalStateException(
-          settings.schedule + " needs the number of updates: call plannedUpdates(n) before step");
-    }
-    return settings.requiredOptimizer().lr()
-        * batchFactor(update)
-        * settings.schedule.factor(update, totalUpdates);
-  }
-
-  private double batchFactor(long update) {
-    var optimizer = settings.requiredOptimizer();
-    var baseBatch = optimizer.baseBatch();
-    if (optimizer.scaleLr() == LrScaling.NONE || baseBatch == null) {
-      return 1;
-    }
-    int microBatch =
-        settings.microBatch.orElseThrow(
-            () -> new IllegalStateException("scale_lr needs the batch: call microBatch(n)"));
-    double batch = (double) microBatch * runner.microStepsAfter(update);
-    return optimizer.scaleLr().factor(batch / baseBatch);
+  private int microStepsAfter(long update) {
+    return runner.microStepsAfter(update);
   }
 
   /** Says how many updates an own loop will make, for schedules that depend on it. */
   public void plannedUpdates(long updates) {
-    totalUpdates = updates;
+    learningRate.plannedUpdates(updates);
   }
 
   /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
@@ -210,44 +188,24 @@ public final class Trainer implements AutoCloseable {
    * @throws dev.flotilla.checkpoint.CheckpointException if it does not fit this trainer
    */
   public Optional<Path> resume(Path from) {
-    var resumption = new Resumption(collective, this::note, this::distrust);
-    var checkpoint = resumption.find(CommonFolder.of(collective, from));
+    Optional<Path> checkpoint = checkpoints.restore(from).map(SavedCheckpoint::folder);
     checkpoint.ifPresent(
-        found -> {
-          resumption.restore(found, facts, parts());
-          settings.sink.on(new TrainingEvent.Resumed(found.folder().toString(), updates()));
-        });
-    return checkpoint.map(SavedCheckpoint::folder);
-  }
-
-  private void distrust(Path checkpoint) {
-    if (saves != null) {
-      saves.distrust(checkpoint);
-    }
+        folder -> settings.sink.on(new TrainingEvent.Resumed(folder.toString(), updates())));
+    return checkpoint;
   }
 
   /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
   public void save() {
-    requireSaves().save(new Position(updates(), microSteps()), facts, parts());
-  }
-
-  /** Tells whether checkpoints are wanted and can be saved. */
-  boolean saves() {
-    return saves != null && saves.isOn();
+    checkpoints.save(new Position(updates(), microSteps()));
   }
 
   /** Waits until the last checkpoint is committed. */
   public void awaitSave() {
-    if (saves != null) {
-      saves.await();
-    }
+    checkpoints.await();
   }
 
-  private Saves requireSaves() {
-    if (saves == null) {
-      throw new IllegalStateException("the trainer has no checkpoints: call checkpoints(...)");
-    }
-    return saves;
+  Checkpoints checkpoints() {
+    return checkpoints;
   }
 
   private List<Stateful> parts() {
@@ -257,24 +215,6 @@ public final class Trainer implements AutoCloseable {
     parts.add(state -> sentBefore.remember(state, collective));
     parts.addAll(settings.remembered);
     return parts;
-  }
-
-  /** Restores the last checkpoint of this run, because its numbers have gone wrong. */
-  void rollBack(String why) {
-    var checkpoints = settings.checkpoints;
-    awaitSave();
-    var resumption = new Resumption(collective, this::note, this::distrust);
-    var checkpoint =
-        checkpoints == null
-            ? Optional.<SavedCheckpoint>empty()
-            : resumption.find(CommonFolder.of(collective, checkpoints.folder()));
-    if (checkpoint.isEmpty()) {
-      throw new NumbersException(why + ", and there is no checkpoint to go back to");
-    }
-    resumption.restore(checkpoint.get(), facts, parts());
-    note(
-        "%s; back to the checkpoint after update %d, leaving out the data since then"
-            .formatted(why, updates()));
   }
 
   NumberGuard guard() {
