@@ -87,6 +87,27 @@ public final class Gradients implements AutoCloseable {
     }
   }
 
+  /** Tells whether no gradient is infinite or undefined. */
+  public boolean isFinite() {
+    return isFinite(values);
+  }
+
+  /** Tells whether no gradient of one parameter is infinite or undefined. */
+  public boolean isFinite(Slot slot) {
+    try (var part = values.narrow(0, slot.offset(), slot.length())) {
+      return isFinite(part);
+    }
+  }
+
+  private static boolean isFinite(Tensor part) {
+    try (var _ = TensorScope.open()) {
+      // Both ends are NaN if any element is.
+      var ends = part.aminmax();
+      return Double.isFinite(ends.get0().item_double())
+          && Double.isFinite(ends.get1().item_double());
+    }
+  }
+
   /** Clears gradients and totals for the next window. */
   public void clear() {
     withTail.zero_();

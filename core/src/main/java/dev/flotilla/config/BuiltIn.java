@@ -13,6 +13,8 @@ import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.precision.MixedPrecision;
+import dev.flotilla.strategy.recompute.Recompute;
 import java.util.Map;
 
 /** Names what the library itself brings: the one line that a new technique adds here. */
@@ -36,6 +38,9 @@ final class BuiltIn implements CatalogueProvider {
 
   @Override
   public Map<String, Class<? extends Strategy>> techniques() {
-    return Map.of("gradient_merge", GradientMerge.class);
+    return Map.of(
+        "gradient_merge", GradientMerge.class,
+        "recompute", Recompute.class,
+        "amp", MixedPrecision.class);
   }
 }

@@ -6,13 +6,14 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** A value of a type that reads itself from one word or number. */
 record ChosenWord(Class<?> type) implements ScalarType {
 
   @Override
   public Object read(Node node) {
-    String text = ScalarType.text(node, "one word");
+    String text = text(node);
     try {
       var parse = type.getMethod("parse", String.class);
       parse.trySetAccessible();
@@ -25,6 +26,16 @@ record ChosenWord(Class<?> type) implements ScalarType {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(type + " needs a public static parse(String)", e);
     }
+  }
+
+  private String text(Node node) {
+    TextForm form = type.getAnnotation(TextForm.class);
+    if (form != null && form.orList() && node instanceof Node.Sequence sequence) {
+      return sequence.items().stream()
+          .map(item -> ScalarType.text(item, "a list of words"))
+          .collect(Collectors.joining(", "));
+    }
+    return ScalarType.text(node, "one word");
   }
 
   @Override
@@ -45,6 +56,10 @@ record ChosenWord(Class<?> type) implements ScalarType {
     }
     if (!form.pattern().isEmpty()) {
       forms.add(JsonText.object("type", "string", "pattern", "^" + form.pattern() + "$"));
+    }
+    if (form.orList()) {
+      forms.add(JsonText.object("type", "array", "items", Map.of("type", "string")));
+      forms.add(JsonText.object("type", "string"));
     }
     if (form.orNumber()) {
       forms.add(JsonText.object("type", "integer", "minimum", 1));

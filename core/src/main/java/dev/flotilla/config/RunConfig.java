@@ -10,6 +10,7 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param optimizer how gradients move parameters
  * @param schedule the learning rate over updates
  * @param clip limit of the gradient's norm; null for none
+ * @param batchNorm the samples that BatchNorm's statistics are taken over
  * @param eval when the test data is scored
  * @param initFrom weights that the run starts from
  * @param checkpoint when and where the state is saved; null for the end of each epoch, where that
@@ -77,6 +79,10 @@ public record RunConfig(
     @Setting(doc = "How gradients move parameters.") Optimizer optimizer,
     @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
     @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable ClipByNorm clip,
+    @Setting(
+            doc = "What BatchNorm sees: micro_batch, whole_window, or sync over all ranks.",
+            def = "micro_batch")
+        PoolOver batchNorm,
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
     @Setting(doc = "Weights to start from, instead of what the seed draws.", def = "{}")
         InitFrom initFrom,

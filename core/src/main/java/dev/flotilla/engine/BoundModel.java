@@ -11,19 +11,25 @@ import dev.flotilla.model.Initializer;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Part;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -35,12 +41,13 @@ import org.jspecify.annotations.Nullable;
 public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   /**
-   * A segment's name and function.
+   * A part of the chain with its place.
    *
-   * @param name the segment's name
-   * @param forward its function
+   * @param segment the number of its segment
+   * @param index its number within the segment
+   * @param part its name and function
    */
-  public record BoundSegment(String name, Segment.Forward forward) {}
+  public record BoundPart(int segment, int index, Part part) {}
 
   private final Model model;
   private final Precision precision;
@@ -48,7 +55,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private final BufferArena buffers;
   private final Map<String, Tensor> frozen = new LinkedHashMap<>();
   private final List<Pointer> owned = new ArrayList<>();
-  private final List<BoundSegment> segments = new ArrayList<>();
+  private final List<BoundPart> parts = new ArrayList<>();
 
   /**
    * Allocates and initialises all parameters and buffers and binds the segments.
@@ -69,8 +76,15 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
         }
         initialize(spec, seed);
       }
-      for (var segment : model.segments()) {
-        segments.add(new BoundSegment(segment.name(), segment.bind(this)));
+      bind(model.segments());
+    }
+  }
+
+  private void bind(List<Segment> segments) {
+    for (int i = 0; i < segments.size(); i++) {
+      var bound = segments.get(i).bindParts(this);
+      for (int j = 0; j < bound.size(); j++) {
+        parts.add(new BoundPart(i, j, bound.get(j)));
       }
     }
   }
@@ -110,9 +124,38 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     return buffers;
   }
 
-  /** Returns the segments in forward order. */
-  public List<BoundSegment> segments() {
-    return segments;
+  /** Returns the parts of all segments in forward order. */
+  public List<BoundPart> parts() {
+    return Collections.unmodifiableList(parts);
+  }
+
+  /** Returns the names of the segments in forward order. */
+  public List<String> segmentNames() {
+    return model.segments().stream().map(Segment::name).toList();
+  }
+
+  /** Returns the number of the first part of each segment, in forward order. */
+  public List<Integer> segmentStarts() {
+    return IntStream.range(0, parts.size()).filter(i -> parts.get(i).index() == 0).boxed().toList();
+  }
+
+  /**
+   * Returns the parts before which backward always pauses: where a segment uses a parameter that an
+   * earlier one has used, so that both gradients are added in the same order whatever is
+   * recomputed.
+   */
+  public Set<Integer> pauses() {
+    Set<Integer> pauses = new TreeSet<>();
+    Set<String> seen = new HashSet<>();
+    var starts = segmentStarts();
+    for (int i = 0; i < starts.size(); i++) {
+      long again =
+          model.segments().get(i).parameters().stream().filter(p -> !seen.add(p.name())).count();
+      if (again > 0) {
+        pauses.add(starts.get(i));
+      }
+    }
+    return pauses;
   }
 
   /** Returns the number of parameters, frozen ones included. */

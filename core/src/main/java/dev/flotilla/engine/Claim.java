@@ -59,6 +59,32 @@ public sealed interface Claim {
     }
   }
 
+  /** What a forward pass keeps for backward. */
+  record Retain(String does, Function<StepContext, Retention> worker) implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.FORWARD;
+    }
+
+    @Override
+    public int order() {
+      return ForwardStage.RECOMPUTE.ordinal();
+    }
+  }
+
+  /** Batches that go forward together, so that BatchNorm sees all of them. */
+  record Pool(String does, boolean isOverWindow) implements Claim {
+    @Override
+    public Phase phase() {
+      return Phase.FORWARD;
+    }
+
+    @Override
+    public int order() {
+      return ForwardStage.RECOMPUTE.ordinal();
+    }
+  }
+
   /** The rule that makes windows. */
   record Accumulate(String does, Function<StepContext, Accumulation> worker) implements Claim {
     @Override

@@ -10,7 +10,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.bytedeco.pytorch.Tensor;
 
 /**
  * Keeps infinite and undefined numbers out of the parameters: the last look at a gradient before
@@ -43,20 +42,11 @@ final class FiniteCheck implements GradientFilter {
   @Override
   public boolean apply(Gradients gradients, MicroStep step) {
     double loss = gradients.totals().lossSum();
-    boolean passes = Double.isFinite(loss) && isFinite(gradients.values());
+    boolean passes = Double.isFinite(loss) && gradients.isFinite();
     if (!passes) {
       finding = Optional.of(describe(gradients, loss));
     }
     return passes;
-  }
-
-  private static boolean isFinite(Tensor values) {
-    try (var _ = TensorScope.open()) {
-      // Both ends are NaN if any element is.
-      var ends = values.aminmax();
-      return Double.isFinite(ends.get0().item_double())
-          && Double.isFinite(ends.get1().item_double());
-    }
   }
 
   private String describe(Gradients gradients, double loss) {
@@ -89,11 +79,9 @@ final class FiniteCheck implements GradientFilter {
 
   private static List<String> tensors(Gradients gradients) {
     List<String> names = new ArrayList<>();
-    try (var _ = TensorScope.open()) {
-      for (var slot : gradients.layout().slots()) {
-        if (!isFinite(gradients.values().narrow(0, slot.offset(), slot.length()))) {
-          names.add(slot.spec().name());
-        }
+    for (var slot : gradients.layout().slots()) {
+      if (!gradients.isFinite(slot)) {
+        names.add(slot.spec().name());
       }
     }
     return names;

@@ -2,15 +2,21 @@ package dev.flotilla.engine;
 
 import dev.flotilla.data.Batch;
 import dev.flotilla.model.LossTerms;
+import java.util.List;
 
-/** Runs a model forward to its loss, and backward into the gradients. */
+/**
+ * Runs a model forward to its loss, and backward into the gradients.
+ *
+ * <p>It takes the batches that must go forward together: one, or all of a window, or none on a rank
+ * that has no samples while others wait for its statistics.
+ */
 public interface ForwardBackward {
 
-  /** Runs forward; what it returns belongs to the caller's scope. */
-  LossTerms forward(Batch batch, MicroStep step);
+  /** Runs forward; returns the loss of each batch, which belongs to the caller's scope. */
+  List<LossTerms> forward(List<Batch> batches, MicroStep step);
 
-  /** Adds the gradient of the loss sum to the gradients. */
-  void backward(LossTerms loss, MicroStep step);
+  /** Adds the gradients of the loss sums to the gradients. */
+  void backward(List<LossTerms> losses, MicroStep step);
 
   /** Wraps a pass in another; precision outside, recompute inside. */
   @FunctionalInterface

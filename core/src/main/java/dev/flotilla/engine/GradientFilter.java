@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.state.RunState;
+import java.util.Map;
 
 /** Changes or judges the gradients of a window, before or after the exchange. */
 @FunctionalInterface
@@ -14,4 +15,9 @@ public interface GradientFilter {
 
   /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
   default void remember(RunState state) {}
+
+  /** Returns what the run's summary should say; nothing by default. */
+  default Map<String, Object> figures() {
+    return Map.of();
+  }
 }

@@ -1,50 +1,95 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Score;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
-import org.bytedeco.pytorch.Generator;
-import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.global.torch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
-/**
- * The default pass: segments one after the other, each in a scope of its own, then one backward.
- */
+/** The default pass: all parts one after the other, then backward, for one batch after another. */
 public final class SegmentChain implements ForwardBackward, Stateful, AutoCloseable {
 
   private final BoundModel model;
-  private final long seed;
-  private final int rank;
-  private final Generator generator;
+  private final PartRunner parts;
+  private final Tape tape;
+  private final Set<Integer> pauses;
+  private Retention retention;
   private boolean scoring;
   private Score lastScore = Score.NONE;
 
   /** Creates the chain of a model for a rank. */
   public SegmentChain(BoundModel model, long seed, int rank) {
     this.model = model;
-    this.seed = seed;
-    this.rank = rank;
-    try (var _ = TensorScope.open()) {
-      generator = TensorScope.keep(torch.getDefaultCPUGenerator());
-    }
+    parts = new PartRunner(model, seed, rank);
+    pauses = model.pauses();
+    retention = _ -> List.of(Span.kept(0, model.parts().size()));
+    tape = new Tape(parts, retention);
   }
 
+  /** Sets what passes keep for backward; everything by default. */
+  void retention(Retention value) {
+    retention = value;
+    tape.retention(value);
+  }
+
+  /**
+   * Runs one batch.
+   *
+   * @throws IllegalArgumentException for several: this chain keeps one graph at a time
+   */
   @Override
-  public LossTerms forward(Batch batch, MicroStep step) {
-    var outputs = outputs(batch, step);
-    if (scoring) {
-      lastScore = model.objective().score(outputs, batch);
+  public List<LossTerms> forward(List<Batch> batches, MicroStep step) {
+    if (batches.size() != 1) {
+      throw new IllegalArgumentException("one batch at a time, but there are " + batches.size());
     }
-    return loss(outputs, batch);
+    return List.of(forward(batches.getFirst(), step));
   }
 
-  private LossTerms loss(Activations outputs, Batch batch) {
+  /** Runs one batch forward. */
+  public LossTerms forward(Batch batch, MicroStep step) {
+    var inputs = parts.inputs(batch);
+    var spans = withPauses(retention.spans(rehearsal(batch, step)));
+    return loss(tape.forward(spans, inputs, step.index()), batch);
+  }
+
+  private Rehearsal rehearsal(Batch batch, MicroStep step) {
+    return new Rehearsal(
+        parts,
+        model.parts().size(),
+        batch,
+        step.index(),
+        outputs -> model.objective().loss(outputs, batch));
+  }
+
+  private List<Span> withPauses(List<Span> spans) {
+    if (pauses.isEmpty()) {
+      return spans;
+    }
+    List<Span> all = new ArrayList<>();
+    for (var span : spans) {
+      int from = span.from();
+      for (int pause : pauses) {
+        if (pause > from && pause < span.to() && !span.isRecomputed()) {
+          all.add(Span.kept(from, pause));
+          from = pause;
+        }
+      }
+      all.add(new Span(from, span.to(), span.isRecomputed()));
+    }
+    return all;
+  }
+
+  /** Computes the loss, and the score if it is wanted. */
+  LossTerms loss(Activations outputs, Batch batch) {
+    if (scoring) {
+      lastScore = lastScore.plus(model.objective().score(outputs, batch));
+    }
     try {
       return model.objective().loss(outputs, batch);
     } catch (RuntimeException failure) {
@@ -58,74 +103,53 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     lastScore = Score.NONE;
   }
 
-  /** Returns the right answers of the last scored batch. */
+  /** Returns the right answers of the batches since scoring was asked for. */
   public Score lastScore() {
     return lastScore;
   }
 
   @Override
+  public void backward(List<LossTerms> losses, MicroStep step) {
+    losses.forEach(loss -> backward(loss, step));
+  }
+
+  /** Runs one loss backward. */
   public void backward(LossTerms loss, MicroStep step) {
     loss.sum().backward();
+    tape.backward();
   }
 
-  /** Runs all segments in training mode. */
-  Activations outputs(Batch batch, MicroStep step) {
-    var activations = inputs(batch);
-    for (int i = 0; i < model.segments().size(); i++) {
-      generator.set_current_seed(Seeds.mix(seed, rank, step.index(), i));
-      activations = run(i, activations, ForwardMode.TRAIN);
-    }
-    return activations;
-  }
-
-  /** Runs all segments in evaluation mode; the caller has switched gradients off. */
+  /** Runs all parts in evaluation mode; the caller has switched gradients off. */
   Activations evaluate(Batch batch) {
-    var activations = inputs(batch);
-    for (int i = 0; i < model.segments().size(); i++) {
-      activations = run(i, activations, ForwardMode.EVALUATE);
-    }
-    return activations;
+    return parts.evaluate(batch);
   }
 
-  private Activations run(int segment, Activations input, ForwardMode mode) {
-    // Handles of intermediates keep their memory alive, so each segment frees its own at once.
-    try (var scope = TensorScope.open()) {
-      var output = model.segments().get(segment).forward().apply(input, mode);
-      output.tensors().forEach(scope::handOut);
-      return output;
-    } catch (RuntimeException failure) {
-      throw ModelException.inSegment(model.segments().get(segment).name(), input, failure);
-    }
+  Map<String, Object> figures() {
+    return retention.figures();
   }
 
-  private Activations inputs(Batch batch) {
-    return new Activations(batch.inputs().stream().map(this::inModelPrecision).toList());
-  }
-
-  private Tensor inModelPrecision(Tensor input) {
-    boolean convert =
-        model.precision() == Precision.FLOAT64
-            && input.scalar_type().intern() == torch.ScalarType.Float;
-    return convert ? input.to(torch.ScalarType.Double) : input;
+  PartRunner parts() {
+    return parts;
   }
 
   /**
-   * Nothing of the chain's own: each segment's generator is seeded by its place in the run. The
-   * state of the default generator is kept for models that draw from it elsewhere.
+   * Nothing of the chain's own: each part's generator is seeded by its place in the run. The state
+   * of the default generator is kept for models that draw from it elsewhere.
    */
   @Override
   public void remember(RunState state) {
     try (var _ = TensorScope.open()) {
-      var numbers = generator.get_state();
+      var numbers = parts.generator().get_state();
       state.own().tensor("generator", numbers);
       if (!state.isSaving()) {
-        generator.set_state(numbers);
+        parts.generator().set_state(numbers);
       }
     }
   }
 
   @Override
   public void close() {
-    TensorScope.free(generator);
+    tape.clear();
+    parts.close();
   }
 }

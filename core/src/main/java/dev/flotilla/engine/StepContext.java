@@ -13,14 +13,18 @@ import java.util.function.Supplier;
  * @param collective the group of all ranks
  * @param update makes the default update
  * @param microBatch samples of a micro-step over all ranks, where known
+ * @param ranksOnHost ranks that share this host's memory
  * @param notices takes one-line messages for the user
+ * @param measured takes what was measured on this machine, which is no part of the run's record
  */
 public record StepContext(
     BoundModel model,
     Collective collective,
     Supplier<Update> update,
     OptionalInt microBatch,
-    Consumer<String> notices) {
+    int ranksOnHost,
+    Consumer<String> notices,
+    Consumer<String> measured) {
 
   /** Returns parameters and gradients. */
   public ParameterArena arena() {

@@ -11,9 +11,12 @@ import dev.flotilla.model.LossTerms;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs micro-steps; the only home of the order of phases.
@@ -23,8 +26,10 @@ import java.util.function.LongToDoubleFunction;
 public final class StepRunner implements Stateful, AutoCloseable {
 
   private final BoundModel model;
+  private final SegmentChain chain;
   private final Gradients gradients;
   private final ForwardBackward pass;
+  private final @Nullable PooledWindow pool;
   private final Accumulation accumulation;
   private final boolean hasOwnWindows;
   private final List<GradientFilter> conditions;
@@ -57,15 +62,19 @@ public final class StepRunner implements Stateful, AutoCloseable {
    * @param learningRate the learning rate after a number of updates
    */
   public StepRunner(
-      StepPlan plan,
-      StepContext context,
-      ForwardBackward chain,
-      LongToDoubleFunction learningRate) {
+      StepPlan plan, StepContext context, SegmentChain chain, LongToDoubleFunction learningRate) {
     this.model = context.model();
+    this.chain = chain;
     this.gradients = model.arena().gradients();
     this.learningRate = learningRate;
     this.notices = context.notices();
-    var innermost = chain;
+    plan.owner(Claim.Retain.class).ifPresent(c -> chain.retention(c.worker().apply(context)));
+    pool =
+        plan.owner(Claim.Pool.class)
+            .filter(_ -> model.buffers().hasStatistics())
+            .map(c -> new PooledWindow(c, plan, chain, context))
+            .orElse(null);
+    ForwardBackward innermost = pool == null ? chain : pool.pass();
     for (var layer : plan.chain(Claim.Forward.class).reversed()) {
       innermost = layer.worker().apply(context).around(innermost);
     }
@@ -117,6 +126,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
     return filters;
   }
 
+  /** Returns what techniques have to say in the run's summary. */
+  public Map<String, Object> figures() {
+    Map<String, Object> figures = new LinkedHashMap<>(chain.figures());
+    conditions.forEach(filter -> figures.putAll(filter.figures()));
+    refinements.forEach(filter -> figures.putAll(filter.figures()));
+    return figures;
+  }
+
   /** Returns the number of updates made. */
   public long updates() {
     return updates;
@@ -162,7 +179,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Adds the gradient of a loss that a loop of the user's own has computed. */
   public Totals accumulate(LossTerms loss) {
     step = step.next(UNENDING, false, updates);
-    backward(loss);
+    backward(List.of(loss));
     gradients.sealTotals();
     return gradients.totals();
   }
@@ -170,6 +187,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Ends the window of a loop of the user's own with an exchange and an update. */
   public StepOutcome update() {
     step = step.asBoundary();
+    if (pool != null && pool.isWaiting()) {
+      runPool(pool);
+    }
     gradients.sealTotals();
     return finishWindow();
   }
@@ -177,6 +197,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Throws away the gradients of the window so far. */
   public void clear() {
     step = step.asBoundary();
+    if (pool != null) {
+      pool.clear();
+    }
     gradients.clear();
   }
 
@@ -186,16 +209,36 @@ public final class StepRunner implements Stateful, AutoCloseable {
   }
 
   private void addGradients(Batch batch) {
-    try (var _ = TensorScope.open()) {
-      if (!batch.isEmpty()) {
-        backward(pass.forward(batch, step));
+    if (pool != null) {
+      pool.add(batch);
+      if (pool.isReady(step)) {
+        runPool(pool);
       }
+    } else if (!batch.isEmpty()) {
+      run(List.of(batch));
     }
     gradients.sealTotals();
   }
 
+  private void run(List<Batch> batches) {
+    try (var _ = TensorScope.open()) {
+      backward(pass.forward(batches, step));
+    }
+  }
+
+  private void runPool(PooledWindow window) {
+    try {
+      run(window.batches());
+    } finally {
+      window.clear();
+    }
+  }
+
   private StepOutcome discardWindow() {
     var totals = gradients.totals();
+    if (pool != null) {
+      pool.clear();
+    }
     gradients.clear();
     return new StepOutcome(step, totals);
   }
@@ -232,24 +275,32 @@ public final class StepRunner implements Stateful, AutoCloseable {
     return true;
   }
 
-  private void backward(LossTerms loss) {
+  private void backward(List<LossTerms> losses) {
+    losses.forEach(StepRunner::requireTerms);
+    if (losses.isEmpty()) {
+      pass.backward(losses, step);
+      return;
+    }
+    switch (firstSteps) {
+      case GRADIENTS_UNBOUND -> {
+        nameUnused(model.arena().bindGradientsAfter(() -> pass.backward(losses, step)));
+        firstSteps = FirstSteps.PLACE_UNCHECKED;
+      }
+      case PLACE_UNCHECKED -> {
+        pass.backward(losses, step);
+        model.arena().requireGradientsInPlace();
+        firstSteps = FirstSteps.DONE;
+      }
+      case DONE -> pass.backward(losses, step);
+    }
+    losses.forEach(loss -> gradients.addLoss(loss.sum(), loss.count()));
+  }
+
+  private static void requireTerms(LossTerms loss) {
     if (loss.count() == 0 && loss.sum().item_double() != 0) {
       throw new IllegalStateException(
           "the loss is not zero but states no terms: give LossTerms the number it sums over");
     }
-    switch (firstSteps) {
-      case GRADIENTS_UNBOUND -> {
-        nameUnused(model.arena().bindGradientsAfter(() -> pass.backward(loss, step)));
-        firstSteps = FirstSteps.PLACE_UNCHECKED;
-      }
-      case PLACE_UNCHECKED -> {
-        pass.backward(loss, step);
-        model.arena().requireGradientsInPlace();
-        firstSteps = FirstSteps.DONE;
-      }
-      case DONE -> pass.backward(loss, step);
-    }
-    gradients.addLoss(loss.sum(), loss.count());
   }
 
   private void nameUnused(List<String> unused) {
@@ -270,6 +321,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private void rememberWindow(RunState state) {
     if (!step.endsWindow()) {
       gradients.remember(state.summed().part("window"));
+      if (pool != null) {
+        pool.remember(state);
+      }
     } else if (!state.isSaving()) {
       gradients.clear();
     }

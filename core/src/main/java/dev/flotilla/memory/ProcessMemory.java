@@ -13,16 +13,21 @@ public final class ProcessMemory {
 
   /** Returns the largest resident size so far in bytes, or 0 where the system does not tell. */
   public static long peakResidentBytes() {
-    return read("VmHWM:");
+    return read(STATUS, "VmHWM:");
   }
 
   /** Returns the resident size in bytes, or 0 where the system does not tell. */
   public static long residentBytes() {
-    return read("VmRSS:");
+    return read(STATUS, "VmRSS:");
   }
 
-  private static long read(String field) {
-    try (var lines = Files.lines(STATUS)) {
+  /** Returns what the host could still give to processes, or 0 where the system does not tell. */
+  public static long availableBytes() {
+    return read(Path.of("/proc/meminfo"), "MemAvailable:");
+  }
+
+  private static long read(Path file, String field) {
+    try (var lines = Files.lines(file)) {
       return lines
           .filter(line -> line.startsWith(field))
           .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", "")))

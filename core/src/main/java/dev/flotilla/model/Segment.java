@@ -19,6 +19,14 @@ public interface Segment {
   /** Fetches the handles it needs, once, and returns the function that runs forward. */
   Forward bind(Weights weights);
 
+  /**
+   * Fetches the handles and returns the parts that this segment consists of, in forward order; by
+   * default it is one. {@link #bind} does all of them at once.
+   */
+  default List<Part> bindParts(Weights weights) {
+    return List.of(new Part(name(), bind(weights)));
+  }
+
   /** A bound segment. */
   @FunctionalInterface
   interface Forward {

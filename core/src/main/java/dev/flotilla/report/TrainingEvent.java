@@ -99,6 +99,13 @@ public sealed interface TrainingEvent {
   record Noted(String text) implements TrainingEvent {}
 
   /**
+   * Something measured in this attempt at the run, on this machine; no part of the run's record.
+   *
+   * @param text one or more lines
+   */
+  record Measured(String text) implements TrainingEvent {}
+
+  /**
    * The run ends well.
    *
    * @param summary what summary.json holds

@@ -16,6 +16,9 @@ public @interface TextForm {
   /** Whether a positive whole number is allowed as well. */
   boolean orNumber() default false;
 
+  /** Whether a list of texts is allowed as well, which is read with commas between them. */
+  boolean orList() default false;
+
   /** A regular expression of other allowed texts, or the empty text for none. */
   String pattern() default "";
 }

@@ -4,6 +4,7 @@ import dev.flotilla.arena.Layout;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /**
  * What is known of a run before it starts.
@@ -13,9 +14,20 @@ import java.util.OptionalInt;
  * @param model what is trained
  * @param layout the trainable parameters
  * @param microBatch samples of a micro-step over all ranks, where known
+ * @param techniques the keys of all techniques of the run
  */
 public record PlanFacts(
-    int ranks, Optimizer optimizer, Model model, Layout layout, OptionalInt microBatch) {
+    int ranks,
+    Optimizer optimizer,
+    Model model,
+    Layout layout,
+    OptionalInt microBatch,
+    Set<String> techniques) {
+
+  /** Copies the set. */
+  public PlanFacts {
+    techniques = Set.copyOf(techniques);
+  }
 
   /** Tells whether the model keeps running statistics of batches, as BatchNorm does. */
   public boolean hasBatchStatistics() {

@@ -33,6 +33,7 @@ import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -143,7 +144,9 @@ public final class Trainer implements AutoCloseable {
             collective,
             () -> new FullUpdate(model.arena(), settings.requiredOptimizer(), settings.noDecay),
             settings.microBatch,
-            this::note);
+            settings.world.localSize(),
+            this::note,
+            text -> settings.sink.on(new TrainingEvent.Measured(text)));
     return new StepRunner(plan, context, chain, learningRate);
   }
 
@@ -291,6 +294,11 @@ public final class Trainer implements AutoCloseable {
 
   UpdateCount updateCount(long microStepsPerEpoch) {
     return runner.updateCount(microStepsPerEpoch);
+  }
+
+  /** Returns what techniques have to say in the run's summary. */
+  Map<String, Object> figures() {
+    return runner.figures();
   }
 
   SegmentChain chain() {

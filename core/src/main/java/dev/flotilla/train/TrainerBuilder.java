@@ -24,6 +24,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Collects what a {@link Trainer} needs; model and optimizer are required. */
@@ -190,7 +191,13 @@ public final class TrainerBuilder {
   public StepPlanner.Plan plan() {
     var layout = BoundModel.layoutOf(requiredModel(), precision, frozen);
     var facts =
-        new PlanFacts(world.size(), requiredOptimizer(), requiredModel(), layout, microBatch);
+        new PlanFacts(
+            world.size(),
+            requiredOptimizer(),
+            requiredModel(),
+            layout,
+            microBatch,
+            strategies.stream().map(Strategy::key).collect(Collectors.toSet()));
     return StepPlanner.plan(strategies, facts);
   }
 

@@ -8,6 +8,7 @@ import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Part;
 import dev.flotilla.model.Score;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
@@ -92,7 +93,17 @@ final class SwitchedModel implements Model {
 
     @Override
     public Forward bind(Weights weights) {
-      var forward = segment.bind(weights);
+      return switched(segment.bind(weights));
+    }
+
+    @Override
+    public List<Part> bindParts(Weights weights) {
+      return segment.bindParts(weights).stream()
+          .map(part -> new Part(part.name(), part.pooled(), switched(part.forward())))
+          .toList();
+    }
+
+    private Forward switched(Forward forward) {
       return (input, mode) -> forward.apply(input, evaluating ? ForwardMode.EVALUATE : mode);
     }
   }

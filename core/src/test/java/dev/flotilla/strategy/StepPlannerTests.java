@@ -15,6 +15,7 @@ import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Sgd;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class StepPlannerTests {
@@ -25,7 +26,8 @@ class StepPlannerTests {
           new Sgd(0.1),
           new NoModel(),
           Layout.of(List.of(), Precision.FLOAT32),
-          OptionalInt.empty());
+          OptionalInt.empty(),
+          Set.of());
 
   private record NoModel() implements Model {
     @Override

@@ -3,6 +3,9 @@ package dev.flotilla.testkit;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.precision.HalfType;
+import dev.flotilla.strategy.precision.MixedPrecision;
+import dev.flotilla.strategy.recompute.Recompute;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -28,8 +31,14 @@ public final class Conformance {
    * @param name what the test report shows
    * @param promise what one rank's result is compared with
    * @param techniques the settings
+   * @param rounding how far two ranks may be from one, relative to the weights
    */
-  public record Row(String name, Promise promise, List<Strategy> techniques) {
+  public record Row(String name, Promise promise, List<Strategy> techniques, double rounding) {
+
+    Row(String name, Promise promise, List<Strategy> techniques) {
+      this(name, promise, techniques, 1e-5);
+    }
+
     @Override
     public String toString() {
       return name;
@@ -49,6 +58,27 @@ public final class Conformance {
         new Row(
             "gradient merge and clip",
             Promise.ALGORITHMIC,
-            List.of(new GradientMerge(3), new ClipByNorm(0.5))));
+            List.of(new GradientMerge(3), new ClipByNorm(0.5))),
+        new Row("recompute", Promise.EXACT, List.of(Recompute.every(1))),
+        new Row("recompute in a file", Promise.EXACT, List.of(Recompute.every(1).offloaded())),
+        new Row("recompute by plan", Promise.EXACT, List.of(Recompute.auto(1 << 20))),
+        new Row(
+            "recompute and gradient merge",
+            Promise.ALGORITHMIC,
+            List.of(Recompute.every(1), new GradientMerge(3))),
+        half("bf16", new MixedPrecision(HalfType.BF16)),
+        half("bf16 and recompute", new MixedPrecision(HalfType.BF16), Recompute.every(1)),
+        half("fp16", new MixedPrecision(HalfType.FP16)),
+        half(
+            "fp16, recompute, merge and clip",
+            new MixedPrecision(HalfType.FP16),
+            Recompute.every(1),
+            new GradientMerge(3),
+            new ClipByNorm(0.5)));
+  }
+
+  /** Sums in 16 bits depend on how samples are spread over ranks. */
+  private static Row half(String name, Strategy... techniques) {
+    return new Row(name, Promise.ALGORITHMIC, List.of(techniques), 0.05);
   }
 }

@@ -79,15 +79,15 @@ class PhaseOrderTests {
     private ForwardBackward layer(String name, ForwardBackward inner) {
       return new ForwardBackward() {
         @Override
-        public LossTerms forward(Batch batch, MicroStep step) {
+        public List<LossTerms> forward(List<Batch> batches, MicroStep step) {
           calls.add(name + " forward");
-          return inner.forward(batch, step);
+          return inner.forward(batches, step);
         }
 
         @Override
-        public void backward(LossTerms loss, MicroStep step) {
+        public void backward(List<LossTerms> losses, MicroStep step) {
           calls.add(name + " backward");
-          inner.backward(loss, step);
+          inner.backward(losses, step);
         }
       };
     }

@@ -120,11 +120,11 @@ public record GradientMerge(
               "gradient_merge has no effect with k_steps 1", "raise it or remove it"));
     }
     List<PlanIssue> issues = new ArrayList<>();
-    if (facts.hasBatchStatistics()) {
+    if (facts.hasBatchStatistics() && !facts.techniques().contains("batch_norm")) {
       issues.add(
           PlanIssue.warning(
               "BatchNorm sees micro-batches, so merging is not the same as one large batch",
-              "use normalization: group where the model has it, or larger micro-batches"));
+              "use batch_norm: whole_window, or normalization: group where the model has it"));
     }
     if (facts.optimizer().scaleLr() == LrScaling.NONE) {
       issues.add(

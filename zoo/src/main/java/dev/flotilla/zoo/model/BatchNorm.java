@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.model.BatchStatistics;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.ParameterSpec;
@@ -39,15 +40,50 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
   }
 
   @Override
-  public Bound bind(Weights weights) {
-    var gamma = weights.optional(name + ".weight");
-    var beta = weights.optional(name + ".bias");
-    var mean = weights.own(new TensorOptional(weights.buffer(name + ".running_mean")));
-    var variance = weights.own(new TensorOptional(weights.buffer(name + ".running_var")));
-    Tensor batches = weights.buffer(name + ".num_batches_tracked");
-    var none = weights.own(new TensorOptional());
-    var one = weights.own(new Scalar(1));
-    return (input, mode) -> {
+  public BoundNorm bind(Weights weights) {
+    return new BoundNorm(this, weights);
+  }
+
+  /** A BatchNorm with its weights, by its own batch's statistics or by given ones. */
+  static final class BoundNorm implements Bound {
+
+    private final Tensor scale;
+    private final Tensor offset;
+    private final TensorOptional gamma;
+    private final TensorOptional beta;
+    private final TensorOptional mean;
+    private final TensorOptional variance;
+    private final TensorOptional none;
+    private final Tensor batches;
+    private final Scalar one;
+    private final Scalar epsilon;
+    private final BatchStatistics statistics;
+
+    BoundNorm(BatchNorm norm, Weights weights) {
+      scale = weights.parameter(norm.name + ".weight");
+      offset = weights.parameter(norm.name + ".bias");
+      gamma = weights.optional(norm.name + ".weight");
+      beta = weights.optional(norm.name + ".bias");
+      Tensor runningMean = weights.buffer(norm.name + ".running_mean");
+      Tensor runningVariance = weights.buffer(norm.name + ".running_var");
+      mean = weights.own(new TensorOptional(runningMean));
+      variance = weights.own(new TensorOptional(runningVariance));
+      batches = weights.buffer(norm.name + ".num_batches_tracked");
+      none = weights.own(new TensorOptional());
+      one = weights.own(new Scalar(1));
+      epsilon = weights.own(new Scalar(EPSILON));
+      statistics = new BatchStatistics(runningMean, runningVariance, batches, MOMENTUM);
+    }
+
+    BatchStatistics statistics() {
+      return statistics;
+    }
+
+    @Override
+    public Tensor apply(Tensor input, ForwardMode mode) {
+      if (statistics.areGiven() && mode.isTraining()) {
+        return byGiven(input);
+      }
       boolean isReplay = mode == ForwardMode.REPLAY;
       if (mode == ForwardMode.TRAIN) {
         batches.add_(one);
@@ -62,6 +98,17 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
           MOMENTUM,
           EPSILON,
           true);
-    };
+    }
+
+    /** Elementary operations, so that gradients flow into the statistics as well. */
+    private Tensor byGiven(Tensor input) {
+      Tensor inverse = statistics.variance().add(epsilon).rsqrt();
+      Tensor factor = perChannel(inverse.mul(scale));
+      return input.sub(perChannel(statistics.mean())).mul(factor).add(perChannel(offset));
+    }
+
+    private static Tensor perChannel(Tensor vector) {
+      return vector.view(1, -1, 1, 1);
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.flotilla.zoo.model;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Part;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
 import java.util.ArrayList;
@@ -34,7 +35,7 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
         prefix() + ".attention.self." + role, sizes.hiddenSize(), sizes.hiddenSize());
   }
 
-  private Linear attended() {
+  private Linear attendedDense() {
     return sizes.linear(
         prefix() + ".attention.output.dense", sizes.hiddenSize(), sizes.hiddenSize());
   }
@@ -43,12 +44,12 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
     return sizes.norm(prefix() + ".attention.output.LayerNorm");
   }
 
-  private Linear inner() {
+  private Linear innerDense() {
     return sizes.linear(
         prefix() + ".intermediate.dense", sizes.hiddenSize(), sizes.intermediateSize());
   }
 
-  private Linear outer() {
+  private Linear outerDense() {
     return sizes.linear(prefix() + ".output.dense", sizes.intermediateSize(), sizes.hiddenSize());
   }
 
@@ -62,10 +63,10 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
             projection("query"),
             projection("key"),
             projection("value"),
-            attended(),
+            attendedDense(),
             attendedNorm(),
-            inner(),
-            outer(),
+            innerDense(),
+            outerDense(),
             outerNorm())
         .flatMap(layer -> layer.parameters().stream())
         .toList();
@@ -73,64 +74,97 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
 
   @Override
   public Forward bind(Weights weights) {
-    var attention = new Attention(weights);
-    var attended = attended().bind(weights);
-    var attendedNorm = attendedNorm().bind(weights);
-    var inner = inner().bind(weights);
-    var outer = outer().bind(weights);
-    var outerNorm = outerNorm().bind(weights);
+    return Part.inOrder(bindParts(weights));
+  }
+
+  /**
+   * Four parts, each a choice of its own for recompute: the core of attention costs little time and
+   * much memory, the inner layer much of both.
+   */
+  @Override
+  public List<Part> bindParts(Weights weights) {
+    return List.of(
+        new Part(name() + "/projections", projections(weights)),
+        new Part(name() + "/attention", core(weights)),
+        new Part(name() + "/attended", attended(weights)),
+        new Part(name() + "/inner", inner(weights)));
+  }
+
+  /** Hidden state and whatever else → query, key, value, hidden state and whatever else. */
+  private Forward projections(Weights weights) {
+    var query = projection("query").bind(weights);
+    var key = projection("key").bind(weights);
+    var value = projection("value").bind(weights);
     return (input, mode) -> {
       Tensor hidden = input.tensors().get(0);
-      Tensor context = attention.apply(hidden, input.tensors().get(1), mode);
-      Tensor seen =
-          attendedNorm.apply(drop(attended.apply(context, mode), mode).add_(hidden), mode);
-      Tensor expanded = torch.gelu(inner.apply(seen, mode));
-      Tensor output = outerNorm.apply(drop(outer.apply(expanded, mode), mode).add_(seen), mode);
-      List<Tensor> outputs = new ArrayList<>(input.tensors());
-      outputs.set(0, output);
+      List<Tensor> outputs = new ArrayList<>();
+      outputs.add(query.apply(hidden, mode));
+      outputs.add(key.apply(hidden, mode));
+      outputs.add(value.apply(hidden, mode));
+      outputs.addAll(input.tensors());
       return new Activations(outputs);
     };
   }
 
-  private Tensor drop(Tensor value, ForwardMode mode) {
-    return torch.dropout(value, sizes.hiddenDropoutProb(), mode.isTraining());
-  }
-
-  /** Scaled dot-product attention over all heads at once. */
-  private final class Attention {
-
-    private final Layer.Bound query;
-    private final Layer.Bound key;
-    private final Layer.Bound value;
-    private final TensorOptional everything;
-    private final DoubleOptional usualScale;
-
-    Attention(Weights weights) {
-      query = projection("query").bind(weights);
-      key = projection("key").bind(weights);
-      value = projection("value").bind(weights);
-      everything = weights.own(new TensorOptional());
-      usualScale = weights.own(new DoubleOptional());
-    }
-
-    Tensor apply(Tensor hidden, Tensor visible, ForwardMode mode) {
-      double dropout = mode.isTraining() ? sizes.attentionProbsDropoutProb() : 0;
+  /** Scaled dot-product attention over all heads at once → its context, then as it came in. */
+  private Forward core(Weights weights) {
+    var everything = weights.own(new TensorOptional());
+    var usualScale = weights.own(new DoubleOptional());
+    return (input, mode) -> {
+      Tensor hidden = input.tensors().get(3);
+      Tensor visible = input.tensors().get(4);
       Tensor context =
           torch.scaled_dot_product_attention(
-              heads(query.apply(hidden, mode)),
-              heads(key.apply(hidden, mode)),
-              heads(value.apply(hidden, mode)),
+              heads(input.tensors().get(0)),
+              heads(input.tensors().get(1)),
+              heads(input.tensors().get(2)),
               visible.numel() == 0 ? everything : new TensorOptional(visible),
-              dropout,
+              mode.isTraining() ? sizes.attentionProbsDropoutProb() : 0,
               false,
               usualScale,
               false);
-      return context.transpose(1, 2).reshape(hidden.size(0), hidden.size(1), hidden.size(2));
-    }
+      Tensor joined =
+          context.transpose(1, 2).reshape(hidden.size(0), hidden.size(1), hidden.size(2));
+      return followedBy(joined, input, 3);
+    };
+  }
 
-    private Tensor heads(Tensor all) {
-      return all.view(all.size(0), all.size(1), sizes.numAttentionHeads(), sizes.headSize())
-          .transpose(1, 2);
-    }
+  private Tensor heads(Tensor all) {
+    return all.view(all.size(0), all.size(1), sizes.numAttentionHeads(), sizes.headSize())
+        .transpose(1, 2);
+  }
+
+  /** Context and hidden state → the hidden state that has seen the others. */
+  private Forward attended(Weights weights) {
+    var dense = attendedDense().bind(weights);
+    var norm = attendedNorm().bind(weights);
+    return (input, mode) -> {
+      Tensor hidden = input.tensors().get(1);
+      Tensor seen = Layers.sum(drop(dense.apply(input.tensors().get(0), mode), mode), hidden);
+      return followedBy(norm.apply(seen, mode), input, 2);
+    };
+  }
+
+  private Forward inner(Weights weights) {
+    var expand = innerDense().bind(weights);
+    var contract = outerDense().bind(weights);
+    var norm = outerNorm().bind(weights);
+    return (input, mode) -> {
+      Tensor seen = input.tensors().get(0);
+      Tensor expanded = torch.gelu(expand.apply(seen, mode));
+      Tensor output = Layers.sum(drop(contract.apply(expanded, mode), mode), seen);
+      return followedBy(norm.apply(output, mode), input, 1);
+    };
+  }
+
+  private static Activations followedBy(Tensor first, Activations input, int from) {
+    List<Tensor> outputs = new ArrayList<>();
+    outputs.add(first);
+    outputs.addAll(input.tensors().subList(from, input.tensors().size()));
+    return new Activations(outputs);
+  }
+
+  private Tensor drop(Tensor value, ForwardMode mode) {
+    return torch.dropout(value, sizes.hiddenDropoutProb(), mode.isTraining());
   }
 }

@@ -3,8 +3,10 @@ package dev.flotilla.zoo.model;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Part;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -27,7 +29,21 @@ record LayerSegment(String name, Layers layers) implements Segment {
 
   @Override
   public Forward bind(Weights weights) {
-    var bound = layers.bind(weights);
-    return (input, mode) -> Activations.of(bound.apply(input.only(), mode));
+    return Part.inOrder(bindParts(weights));
+  }
+
+  @Override
+  public List<Part> bindParts(Weights weights) {
+    var stretches = layers.bindStretches(weights);
+    List<Part> parts = new ArrayList<>();
+    for (var stretch : stretches) {
+      String part = stretches.size() == 1 ? name : name + "/" + (parts.size() + 1);
+      parts.add(
+          new Part(
+              part,
+              stretch.pooled(0),
+              (input, mode) -> Activations.of(stretch.apply(input.only(), mode))));
+    }
+    return parts;
   }
 }

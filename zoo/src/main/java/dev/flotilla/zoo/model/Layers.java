@@ -1,12 +1,16 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.model.BatchStatistics;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Part;
 import dev.flotilla.model.Weights;
+import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Layers one after the other, and the layers that have no parameters.
@@ -28,6 +32,14 @@ record Layers(List<Layer> layers) implements Layer {
   /** max(0, ·), in the memory of its input, which no layer before it needs again. */
   static Layer rectifier() {
     return Layer.of((input, _) -> input.relu_());
+  }
+
+  /**
+   * a + b, in the memory of a where both have the same number type; in mixed precision the sum has
+   * the larger one.
+   */
+  static Tensor sum(Tensor a, Tensor b) {
+    return a.scalar_type().intern() == b.scalar_type().intern() ? a.add_(b) : a.add(b);
   }
 
   static Layer maxPool(long kernel, long stride, long padding) {
@@ -69,6 +81,44 @@ record Layers(List<Layer> layers) implements Layer {
   public Bound bind(Weights weights) {
     var bound = layers.stream().map(layer -> layer.bind(weights)).toList();
     return (input, mode) -> run(bound, input, mode);
+  }
+
+  /**
+   * Layers that run together, after a BatchNorm that they start with, if any.
+   *
+   * @param norm the BatchNorm at the start, which is one of the layers
+   * @param layers the layers, bound
+   */
+  record Stretch(@Nullable BatchStatistics norm, List<Bound> layers) implements Bound {
+    @Override
+    public Tensor apply(Tensor input, ForwardMode mode) {
+      return run(layers, input, mode);
+    }
+
+    /** Returns the statistics that can be pooled before it runs on a tensor of its input. */
+    List<Part.Pooled> pooled(int input) {
+      return norm == null ? List.of() : List.of(new Part.Pooled(input, norm));
+    }
+  }
+
+  /**
+   * Binds the layers, cut before every BatchNorm; without layers, one stretch that does nothing.
+   */
+  List<Stretch> bindStretches(Weights weights) {
+    List<Stretch> stretches = new ArrayList<>();
+    BatchStatistics norm = null;
+    List<Bound> together = new ArrayList<>();
+    for (var layer : layers) {
+      var bound = layer.bind(weights);
+      if (bound instanceof BatchNorm.BoundNorm next) {
+        stretches.add(new Stretch(norm, List.copyOf(together)));
+        together.clear();
+        norm = next.statistics();
+      }
+      together.add(bound);
+    }
+    stretches.add(new Stretch(norm, List.copyOf(together)));
+    return stretches;
   }
 
   private static Tensor run(List<Bound> layers, Tensor input, ForwardMode mode) {

@@ -1,7 +1,6 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
@@ -39,9 +38,7 @@ record LinearSegment(String name, long inputs, long outputs, boolean isLast, dou
       Tensor y = torch.linear(flat, weight, bias);
       Tensor activated = isLast ? y : y.relu_();
       return Activations.of(
-          dropout > 0 && mode == ForwardMode.TRAIN
-              ? torch.dropout(activated, dropout, true)
-              : activated);
+          dropout > 0 && mode.isTraining() ? torch.dropout(activated, dropout, true) : activated);
     };
   }
 }

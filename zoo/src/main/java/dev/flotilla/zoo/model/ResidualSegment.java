@@ -3,8 +3,10 @@ package dev.flotilla.zoo.model;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Part;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.bytedeco.pytorch.Tensor;
@@ -30,12 +32,59 @@ record ResidualSegment(String name, Layers main, Layers shortcut) implements Seg
 
   @Override
   public Forward bind(Weights weights) {
-    var boundMain = main.bind(weights);
-    var boundShortcut = shortcut.bind(weights);
+    return Part.inOrder(bindParts(weights));
+  }
+
+  /**
+   * Between its parts two tensors pass: what the main branch has made so far, and the input or what
+   * the shortcut has made of it.
+   */
+  @Override
+  public List<Part> bindParts(Weights weights) {
+    var mains = main.bindStretches(weights);
+    var shortcuts = shortcut.bindStretches(weights);
+    if (mains.size() == 1) {
+      return List.of(new Part(name, whole(mains.getFirst(), shortcuts.getFirst())));
+    }
+    var first = mains.getFirst();
+    List<Part> parts = new ArrayList<>();
+    add(parts, first.pooled(0), (x, mode) -> Activations.of(first.apply(x.only(), mode), x.only()));
+    for (var stretch : mains.subList(1, mains.size() - 1)) {
+      add(
+          parts,
+          stretch.pooled(0),
+          (input, mode) -> Activations.of(stretch.apply(at(input, 0), mode), at(input, 1)));
+    }
+    for (var stretch : shortcuts.subList(0, shortcuts.size() - 1)) {
+      add(
+          parts,
+          stretch.pooled(1),
+          (input, mode) -> Activations.of(at(input, 0), stretch.apply(at(input, 1), mode)));
+    }
+    var lastMain = mains.getLast();
+    var lastShortcut = shortcuts.getLast();
+    add(
+        parts,
+        Stream.of(lastMain.pooled(0), lastShortcut.pooled(1)).flatMap(List::stream).toList(),
+        (input, mode) -> {
+          Tensor y = lastMain.apply(at(input, 0), mode);
+          return Activations.of(Layers.sum(y, lastShortcut.apply(at(input, 1), mode)).relu_());
+        });
+    return parts;
+  }
+
+  private static Forward whole(Layer.Bound main, Layer.Bound shortcut) {
     return (input, mode) -> {
-      Tensor x = input.only();
-      Tensor y = boundMain.apply(x, mode);
-      return Activations.of(y.add_(boundShortcut.apply(x, mode)).relu_());
+      Tensor y = main.apply(input.only(), mode);
+      return Activations.of(Layers.sum(y, shortcut.apply(input.only(), mode)).relu_());
     };
+  }
+
+  private void add(List<Part> parts, List<Part.Pooled> pooled, Forward forward) {
+    parts.add(new Part(name + "/" + (parts.size() + 1), pooled, forward));
+  }
+
+  private static Tensor at(Activations activations, int index) {
+    return activations.tensors().get(index);
   }
 }

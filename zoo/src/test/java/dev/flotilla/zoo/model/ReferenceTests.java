@@ -130,8 +130,8 @@ final class ReferenceTests {
 
   static Activations run(BoundModel model, Batch batch, ForwardMode mode) {
     var value = new Activations(batch.inputs());
-    for (var segment : model.segments()) {
-      value = segment.forward().apply(value, mode);
+    for (var place : model.parts()) {
+      value = place.part().forward().apply(value, mode);
     }
     return value;
   }

@@ -1,0 +1,95 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Activations;
+import dev.flotilla.model.ForwardMode;
+import org.bytedeco.pytorch.Generator;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * Runs parts of a model, each in a scope of its own and with random numbers that depend on its
+ * place in the run alone, so that a replay draws the same.
+ */
+final class PartRunner implements AutoCloseable {
+
+  private final BoundModel model;
+  private final long seed;
+  private final int rank;
+  private final Generator generator;
+
+  PartRunner(BoundModel model, long seed, int rank) {
+    this.model = model;
+    this.seed = seed;
+    this.rank = rank;
+    try (var _ = TensorScope.open()) {
+      generator = TensorScope.keep(torch.getDefaultCPUGenerator());
+    }
+  }
+
+  /** Runs a part as it is in training, for the first time or again. */
+  Activations train(int part, Activations input, ForwardMode mode, long microStep) {
+    var place = model.parts().get(part);
+    generator.set_current_seed(
+        place.index() == 0
+            ? Seeds.mix(seed, rank, microStep, place.segment())
+            : Seeds.mix(seed, rank, microStep, place.segment(), place.index()));
+    return run(part, input, mode);
+  }
+
+  /** Runs consecutive parts as they are in training. */
+  Activations train(Span span, Activations input, ForwardMode mode, long microStep) {
+    var value = input;
+    for (int part = span.from(); part < span.to(); part++) {
+      value = train(part, value, mode, microStep);
+    }
+    return value;
+  }
+
+  /** Runs all parts in evaluation mode. */
+  Activations evaluate(Batch batch) {
+    var value = inputs(batch);
+    for (int part = 0; part < model.parts().size(); part++) {
+      value = run(part, value, ForwardMode.EVALUATE);
+    }
+    return value;
+  }
+
+  private Activations run(int part, Activations input, ForwardMode mode) {
+    // Handles of intermediates keep their memory alive, so each part frees its own at once.
+    try (var scope = TensorScope.open()) {
+      var output = model.parts().get(part).part().forward().apply(input, mode);
+      output.tensors().forEach(scope::handOut);
+      return output;
+    } catch (RuntimeException failure) {
+      throw ModelException.inSegment(name(part), input, failure);
+    }
+  }
+
+  String name(int part) {
+    return model.parts().get(part).part().name();
+  }
+
+  /** Returns what the first part takes. */
+  Activations inputs(Batch batch) {
+    return new Activations(batch.inputs().stream().map(this::inModelPrecision).toList());
+  }
+
+  private Tensor inModelPrecision(Tensor input) {
+    boolean convert =
+        model.precision() == Precision.FLOAT64
+            && input.scalar_type().intern() == torch.ScalarType.Float;
+    return convert ? input.to(torch.ScalarType.Double) : input;
+  }
+
+  Generator generator() {
+    return generator;
+  }
+
+  @Override
+  public void close() {
+    TensorScope.free(generator);
+  }
+}

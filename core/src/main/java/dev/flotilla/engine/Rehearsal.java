@@ -1,0 +1,90 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.memory.NativeMemory;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Activations;
+import dev.flotilla.model.ForwardMode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * Runs a batch forward part by part to see what each part costs, without a trace in the training:
+ * no statistics move, no gradient is added, and every part is seeded anew afterwards.
+ */
+public final class Rehearsal {
+
+  private final PartRunner parts;
+  private final int count;
+  private final Batch batch;
+  private final long microStep;
+  private final Consumer<Activations> loss;
+
+  Rehearsal(PartRunner parts, int count, Batch batch, long microStep, Consumer<Activations> loss) {
+    this.parts = parts;
+    this.count = count;
+    this.batch = batch;
+    this.microStep = microStep;
+    this.loss = loss;
+  }
+
+  /** Returns the numbers that the batch holds, a measure of what it will cost. */
+  public long inputElements() {
+    return batch.inputs().stream().mapToLong(tensor -> tensor.numel()).sum();
+  }
+
+  /** Runs the whole chain so many times, and once before. */
+  public List<PartCost> measure(int rounds) {
+    var costs = round();
+    for (int i = 0; i < rounds; i++) {
+      var next = round();
+      for (int part = 0; part < count; part++) {
+        costs.set(part, i == 0 ? next.get(part) : costs.get(part).lesser(next.get(part)));
+      }
+    }
+    return costs;
+  }
+
+  private List<PartCost> round() {
+    List<PartCost> costs = new ArrayList<>();
+    try (var _ = TensorScope.open()) {
+      var current = parts.inputs(batch);
+      for (int part = 0; part < count; part++) {
+        current = run(part, current, costs);
+      }
+    }
+    return costs;
+  }
+
+  private Activations run(int part, Activations input, List<PartCost> costs) {
+    try (var scope = TensorScope.open()) {
+      long before = NativeMemory.liveBytes();
+      long start = System.nanoTime();
+      var outputs = parts.train(part, input, ForwardMode.REPLAY, microStep);
+      if (part == count - 1) {
+        loss.accept(outputs);
+      }
+      long nanos = System.nanoTime() - start;
+      long kept = Math.max(0, NativeMemory.liveBytes() - before);
+      costs.add(new PartCost(parts.name(part), kept, nanos, storages(outputs)));
+      return new Activations(
+          outputs.tensors().stream()
+              .map(t -> scope.handOut(t.detach().set_requires_grad(t.requires_grad())))
+              .toList());
+    }
+  }
+
+  private static Map<Long, Long> storages(Activations activations) {
+    Map<Long, Long> bytes = new HashMap<>();
+    for (var tensor : activations.tensors()) {
+      var storage = tensor.storage();
+      if (storage.nbytes() > 0) { // An empty tensor has no address.
+        bytes.put(storage.data().address(), storage.nbytes());
+      }
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,64 @@
+package dev.flotilla.strategy.norm;
+
+import dev.flotilla.engine.Claim;
+import dev.flotilla.settings.Setting;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Strategy;
+import java.util.List;
+
+/**
+ * Takes BatchNorm's statistics over more samples than one micro-batch, so that merging and several
+ * ranks give what one large batch would.
+ *
+ * <p>μ and σ² are pooled over all micro-batches and ranks; in backward Σ dy and Σ dy · x̂ are
+ * pooled the same way. Over a whole window this means to run it breadth-first, which costs the
+ * activations between BatchNorms for the whole window and one more forward pass.
+ *
+ * @param over the samples that count as one batch
+ */
+public record PooledBatchNorm(
+    @Setting(doc = "micro_batch, whole_window, or sync over ranks at every micro-step")
+        PoolOver over)
+    implements Strategy {
+
+  @Override
+  public String key() {
+    return "batch_norm";
+  }
+
+  @Override
+  public List<Claim> claims() {
+    return switch (over) {
+      case MICRO_BATCH -> List.of();
+      case WHOLE_WINDOW ->
+          List.of(
+              new Claim.Pool("BatchNorm sees the whole window on all ranks, breadth-first", true));
+      case SYNC -> List.of(new Claim.Pool("BatchNorm sees the micro-batches of all ranks", false));
+    };
+  }
+
+  @Override
+  public List<PlanIssue> issues(PlanFacts facts) {
+    if (over == PoolOver.MICRO_BATCH) {
+      return List.of();
+    }
+    if (!facts.hasBatchStatistics()) {
+      return List.of(
+          PlanIssue.warning(
+              "batch_norm has no effect: %s has no BatchNorm".formatted(facts.model().name()),
+              "remove it"));
+    }
+    if (over == PoolOver.SYNC && facts.ranks() == 1) {
+      return List.of(PlanIssue.warning("batch_norm: sync has no effect on one rank", "remove it"));
+    }
+    if (facts.techniques().contains("recompute")) {
+      return List.of(
+          PlanIssue.warning(
+              "batch_norm: %s decides itself what is recomputed, which is every part"
+                  .formatted(over == PoolOver.SYNC ? "sync" : "whole_window"),
+              "remove recompute, or leave it for when batch_norm is gone"));
+    }
+    return List.of();
+  }
+}

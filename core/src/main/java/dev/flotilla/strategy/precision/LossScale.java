@@ -1,0 +1,180 @@
+package dev.flotilla.strategy.precision;
+
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.engine.GradientFilter;
+import dev.flotilla.engine.MicroStep;
+import dev.flotilla.engine.NumbersException;
+import dev.flotilla.engine.StepContext;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.RunState;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The loss scale of fp16: constant within a window, undone once at its end, and moved by what the
+ * window was like. All ranks see the same exchanged gradients, so all move it alike.
+ */
+final class LossScale {
+
+  private static final int MOST_SKIPPED_AT_A_FIXED_SCALE = 10;
+  private static final long UNKNOWN = 0;
+
+  private final MixedPrecision settings;
+  private @Nullable Collective collective;
+  private Consumer<String> notices = _ -> {};
+  private double scale;
+  private long good;
+  private long bad;
+  private long skipped;
+  private long inARow;
+  // The number of terms of a window as a power of two, equal on all ranks but in the first window.
+  private long nominal = UNKNOWN;
+  private boolean isAgreed;
+
+  LossScale(MixedPrecision settings) {
+    this.settings = settings;
+    this.scale = settings.initLossScaling();
+  }
+
+  void start(StepContext context) {
+    collective = context.collective();
+    notices = context.notices();
+  }
+
+  /** Returns what backward starts from; without an earlier window, guesses from this batch. */
+  double seed(long terms) {
+    if (nominal == UNKNOWN) {
+      nominal = powerOfTwo(Math.max(1, terms) * group().size());
+    }
+    return scale / nominal;
+  }
+
+  static long powerOfTwo(long count) {
+    return Long.highestOneBit(Math.max(1, 2 * count - 1));
+  }
+
+  private Collective group() {
+    return Objects.requireNonNull(collective);
+  }
+
+  /** In the first window each rank has guessed by its own batch: now all take the largest guess. */
+  GradientFilter agreeing() {
+    return new GradientFilter() {
+      @Override
+      public boolean apply(Gradients gradients, MicroStep step) {
+        if (!isAgreed) {
+          long own = Math.max(1, nominal);
+          nominal = largest(own);
+          gradients.scale((double) own / nominal);
+          isAgreed = true;
+        }
+        return true;
+      }
+
+      @Override
+      public void remember(RunState state) {
+        LossScale.this.remember(state);
+      }
+
+      @Override
+      public Map<String, Object> figures() {
+        return Map.of("amp", Map.of("loss_scale", scale, "skipped_updates", skipped));
+      }
+    };
+  }
+
+  private long largest(long own) {
+    try (var _ = TensorScope.open()) {
+      var all = Tensors.ofDoubles((double) own);
+      group().allReduce(all, Reduction.MAX, Traffic.SCALAR).await();
+      return (long) all.item_double();
+    }
+  }
+
+  GradientFilter unscaling() {
+    return (gradients, _) -> {
+      gradients.scale(nominal / scale);
+      return true;
+    };
+  }
+
+  GradientFilter voting() {
+    return (gradients, _) -> {
+      var totals = gradients.totals();
+      boolean isFinite = gradients.isFinite();
+      boolean isLossFinite = Double.isFinite(totals.lossSum());
+      move(isFinite && isLossFinite, isLossFinite);
+      nominal = powerOfTwo(totals.count());
+      return isFinite && isLossFinite;
+    };
+  }
+
+  private void move(boolean isGood, boolean isLossFinite) {
+    if (isGood) {
+      bad = 0;
+      inARow = 0;
+      good++;
+      grow();
+      return;
+    }
+    good = 0;
+    bad++;
+    skipped++;
+    inARow++;
+    endIfHopeless(isLossFinite);
+    shrink();
+    notices.accept(
+        "amp: %s, update skipped on all ranks (%d so far), loss scale %s"
+            .formatted(
+                isLossFinite ? "a gradient overflowed" : "the loss is not finite", skipped, scale));
+  }
+
+  private void grow() {
+    if (settings.useDynamicLossScaling() && good >= settings.incrEveryNSteps()) {
+      double larger = scale * settings.incrRatio();
+      scale = Double.isFinite((float) larger) ? larger : scale;
+      good = 0;
+    }
+  }
+
+  private void shrink() {
+    if (settings.useDynamicLossScaling() && bad >= settings.decrEveryNNanOrInf()) {
+      scale = Math.max(1, scale * settings.decrRatio());
+      bad = 0;
+    }
+  }
+
+  private void endIfHopeless(boolean isLossFinite) {
+    boolean canShrink = settings.useDynamicLossScaling() && scale > 1 && isLossFinite;
+    if (canShrink || inARow < MOST_SKIPPED_AT_A_FIXED_SCALE) {
+      return;
+    }
+    throw new NumbersException(
+        ("amp: %d updates in a row were skipped at loss scale %s because %s; %s")
+            .formatted(
+                inARow,
+                scale,
+                isLossFinite ? "gradients overflow" : "the loss is not finite",
+                isLossFinite
+                    ? "use dtype: bf16, a smaller learning rate, or clip"
+                    : "no loss scale mends that: look at the data and the learning rate, or use"
+                        + " dtype: bf16"));
+  }
+
+  private void remember(RunState state) {
+    var shared = state.shared().part("amp");
+    scale = shared.real("scale", scale);
+    good = shared.number("good", good);
+    bad = shared.number("bad", bad);
+    skipped = shared.number("skipped", skipped);
+    inARow = shared.number("in_a_row", inARow);
+    isAgreed = shared.number("agreed", isAgreed ? 1 : 0) == 1;
+    nominal = (isAgreed ? shared : state.own().part("amp")).number("nominal", nominal);
+  }
+}

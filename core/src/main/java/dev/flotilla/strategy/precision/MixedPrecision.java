@@ -1,0 +1,130 @@
+package dev.flotilla.strategy.precision;
+
+import dev.flotilla.engine.Claim;
+import dev.flotilla.engine.Claim.ForwardStage;
+import dev.flotilla.engine.Claim.GradientStage;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Strategy;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Computes in 16 bits what libtorch holds safe, with parameters, gradients and optimizer in float32
+ * (Micikevicius et al., 2017, "Mixed Precision Training").
+ *
+ * <p>fp16 loses gradients below 6·10⁻⁸, so backward starts from s / c₀ instead of 1, with s the
+ * loss scale and c₀ the window's number of loss terms as a power of two, and the sum is multiplied
+ * by c₀ / s once, after the exchange. A window with an infinite or undefined gradient updates
+ * nothing on any rank: no parameter, momentum, schedule or counter moves. bf16 has the range of
+ * float32 and needs none of this.
+ *
+ * @param dtype the number type
+ * @param initLossScaling s at the start
+ * @param incrEveryNSteps good windows in a row after which s grows
+ * @param decrEveryNNanOrInf bad windows in a row after which s shrinks
+ * @param incrRatio s grows by this factor
+ * @param decrRatio s shrinks by this factor, but never below 1
+ * @param useDynamicLossScaling whether s changes at all
+ */
+public record MixedPrecision(
+    @Setting(doc = "number type: bf16, or fp16 with a loss scale", def = "bf16") HalfType dtype,
+    @Setting(doc = "fp16: the loss scale at the start, at least 1", def = "32768")
+        double initLossScaling,
+    @Setting(doc = "fp16: good updates in a row before the scale grows", def = "1000")
+        int incrEveryNSteps,
+    @Setting(doc = "fp16: overflows in a row before the scale shrinks", def = "2")
+        int decrEveryNNanOrInf,
+    @Setting(doc = "fp16: factor by which the scale grows, greater than 1", def = "2.0")
+        double incrRatio,
+    @Setting(doc = "fp16: factor by which the scale shrinks, in (0, 1)", def = "0.8")
+        double decrRatio,
+    @Setting(doc = "fp16: whether the scale changes", def = "true") boolean useDynamicLossScaling)
+    implements Strategy {
+
+  private static final MixedPrecision DEFAULTS = new MixedPrecision(HalfType.BF16);
+
+  /** Checks the settings. */
+  public MixedPrecision {
+    Check.that(
+            initLossScaling >= 1 && Double.isFinite(initLossScaling),
+            "init_loss_scaling",
+            "must be at least 1",
+            initLossScaling)
+        .and(incrEveryNSteps >= 1, "incr_every_n_steps", "must be at least 1", incrEveryNSteps)
+        .and(
+            decrEveryNNanOrInf >= 1,
+            "decr_every_n_nan_or_inf",
+            "must be at least 1",
+            decrEveryNNanOrInf)
+        .and(
+            incrRatio > 1 && Double.isFinite(incrRatio),
+            "incr_ratio",
+            "must be greater than 1",
+            incrRatio)
+        .and(decrRatio > 0 && decrRatio < 1, "decr_ratio", "must be in (0, 1)", decrRatio)
+        .orThrow();
+  }
+
+  /** Computes in a type with the usual loss scale. */
+  public MixedPrecision(HalfType dtype) {
+    this(dtype, 32768, 1000, 2, 2.0, 0.8, true);
+  }
+
+  @Override
+  public String key() {
+    return "amp";
+  }
+
+  @Override
+  public List<Claim> claims() {
+    if (dtype == HalfType.BF16) {
+      return List.of(
+          new Claim.Forward(
+              ForwardStage.PRECISION,
+              "compute in bf16, parameters in float32; its range needs no loss scale",
+              _ -> inner -> new HalfPass(inner, dtype, null)));
+    }
+    var scale = new LossScale(this);
+    List<Claim> claims = new ArrayList<>();
+    claims.add(
+        new Claim.Forward(
+            ForwardStage.PRECISION,
+            "compute in fp16, parameters in float32",
+            context -> {
+              HalfSupport.require(dtype);
+              scale.start(context);
+              return inner -> new HalfPass(inner, dtype, scale);
+            }));
+    claims.add(
+        new Claim.Condition(
+            GradientStage.UNSCALE,
+            "agree on the scale of the first window",
+            _ -> scale.agreeing()));
+    claims.add(
+        new Claim.Refine(GradientStage.UNSCALE, "undo the loss scale", _ -> scale.unscaling()));
+    claims.add(
+        new Claim.Refine(GradientStage.VOTE, "skip the update on overflow", _ -> scale.voting()));
+    return claims;
+  }
+
+  @Override
+  public List<PlanIssue> issues(PlanFacts facts) {
+    List<PlanIssue> issues = new ArrayList<>();
+    if (facts.layout().precision() == Precision.FLOAT64) {
+      issues.add(
+          PlanIssue.error(
+              "amp computes in 16 bits, but precision is float64", "remove one of them"));
+    }
+    if (dtype == HalfType.BF16 && !equals(DEFAULTS)) {
+      issues.add(
+          PlanIssue.warning(
+              "amp with bf16 needs no loss scale, so its settings have no effect",
+              "remove them, or set dtype: fp16"));
+    }
+    return issues;
+  }
+}

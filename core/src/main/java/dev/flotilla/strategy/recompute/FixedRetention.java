@@ -1,0 +1,34 @@
+package dev.flotilla.strategy.recompute;
+
+import dev.flotilla.engine.BoundModel;
+import dev.flotilla.engine.Rehearsal;
+import dev.flotilla.engine.Retention;
+import dev.flotilla.engine.Span;
+import dev.flotilla.engine.Storehouse;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps the same things in every pass. */
+record FixedRetention(List<Span> spans, Storehouse storehouse) implements Retention {
+
+  /** Recomputes everything up to the last of the segments whose outputs are kept. */
+  static FixedRetention after(
+      List<Integer> segments, BoundModel model, @Nullable Storehouse storehouse) {
+    var starts = model.segmentStarts();
+    List<Span> spans = new ArrayList<>();
+    int from = 0;
+    for (int segment : segments) {
+      int to = starts.get(segment + 1);
+      spans.add(Span.recomputed(from, to));
+      from = to;
+    }
+    spans.add(Span.kept(from, model.parts().size()));
+    return new FixedRetention(spans, storehouse == null ? Storehouse.IN_PLACE : storehouse);
+  }
+
+  @Override
+  public List<Span> spans(Rehearsal rehearsal) {
+    return spans;
+  }
+}

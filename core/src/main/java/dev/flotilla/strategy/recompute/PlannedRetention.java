@@ -1,0 +1,127 @@
+package dev.flotilla.strategy.recompute;
+
+import dev.flotilla.engine.Rehearsal;
+import dev.flotilla.engine.Retention;
+import dev.flotilla.engine.Span;
+import dev.flotilla.engine.Storehouse;
+import dev.flotilla.memory.NativeMemory;
+import dev.flotilla.settings.ByteSize;
+import dev.flotilla.settings.ConfigException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures what the parts of the first batch cost, plans, and looks in the next steps whether the
+ * plan has foretold them; a batch larger than all before it is planned for anew.
+ */
+final class PlannedRetention implements Retention {
+
+  private static final int ROUNDS = 3;
+  private static final int WATCHED = 3;
+  private static final double MEBIBYTE = 1 << 20;
+
+  private final long budget;
+  private final Storehouse storehouse;
+  private final Consumer<String> measured;
+  private @Nullable RecomputePlan plan;
+  private long plannedElements;
+  private int watched;
+  private long before;
+  private long peak;
+  private long replayNanos = Long.MAX_VALUE;
+  private long replayNanosOfStep;
+
+  PlannedRetention(long budget, @Nullable Storehouse storehouse, Consumer<String> measured) {
+    this.budget = budget;
+    this.storehouse = storehouse == null ? Storehouse.IN_PLACE : storehouse;
+    this.measured = measured;
+  }
+
+  @Override
+  public List<Span> spans(Rehearsal rehearsal) {
+    if (rehearsal.inputElements() > plannedElements) {
+      plannedElements = rehearsal.inputElements();
+      plan = plan(rehearsal);
+      watched = 0;
+      peak = 0;
+      replayNanos = Long.MAX_VALUE;
+    }
+    replayNanosOfStep = 0;
+    before = isWatching() ? NativeMemory.liveBytes() : 0;
+    return Objects.requireNonNull(plan).spans();
+  }
+
+  private RecomputePlan plan(Rehearsal rehearsal) {
+    var costs = rehearsal.measure(ROUNDS);
+    var planner = new RecomputePlanner(costs);
+    var found = planner.under(budget);
+    if (found.isEmpty()) {
+      throw new ConfigException(
+          "strategy.recompute.memory",
+          "%s is too little for this batch: its activations need at least %s even if all is recomputed; raise it, or take a smaller batch with more gradient_merge"
+              .formatted(new ByteSize(budget), ByteSize.mebibytesAtLeast(planner.least())));
+    }
+    measured.accept(found.get().table(costs, budget));
+    return found.get();
+  }
+
+  private boolean isWatching() {
+    return watched < WATCHED;
+  }
+
+  @Override
+  public Storehouse storehouse() {
+    return storehouse;
+  }
+
+  @Override
+  public void passed() {
+    if (isWatching()) {
+      peak = Math.max(peak, NativeMemory.liveBytes() - before);
+    }
+  }
+
+  @Override
+  public void replayed(long nanos) {
+    replayNanosOfStep += nanos;
+  }
+
+  @Override
+  public void ended() {
+    if (!isWatching()) {
+      return;
+    }
+    replayNanos = Math.min(replayNanos, replayNanosOfStep);
+    watched++;
+    if (!isWatching()) {
+      var predicted = Objects.requireNonNull(plan);
+      measured.accept(
+          String.format(
+              Locale.ROOT,
+              "recompute: activations peaked at %.1f MiB (predicted %.1f), recomputing took %.1f ms"
+                  + " a micro-step (predicted %.1f)",
+              peak / MEBIBYTE,
+              predicted.peakBytes() / MEBIBYTE,
+              replayNanos / 1e6,
+              predicted.extraNanos() / 1e6));
+    }
+  }
+
+  @Override
+  public Map<String, Object> figures() {
+    if (plan == null) {
+      return Map.of();
+    }
+    Map<String, Object> figures = new LinkedHashMap<>();
+    figures.put("predicted_peak_bytes", plan.peakBytes());
+    figures.put("measured_peak_bytes", peak);
+    figures.put("predicted_extra_seconds", plan.extraNanos() / 1e9);
+    figures.put("measured_extra_seconds", replayNanos / 1e9);
+    return Map.of("recompute", figures);
+  }
+}

@@ -1,0 +1,191 @@
+package dev.flotilla.strategy.norm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.data.Dataset;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Model;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.data.SyntheticImages;
+import dev.flotilla.zoo.model.Normalization;
+import dev.flotilla.zoo.model.ResNet18;
+import dev.flotilla.zoo.model.ResNet50;
+import dev.flotilla.zoo.model.Stem;
+import dev.flotilla.zoo.model.Vgg16Bn;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Pooled BatchNorm equals the large batch, which plain merging does not. */
+class PooledBatchNormTests {
+
+  private static final int UPDATES = 2;
+  private static final int WINDOW = 16;
+
+  record Case(String name, Model model, Dataset data) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  static Stream<Case> models() {
+    return Stream.of(
+        new Case(
+            "resnet18", new ResNet18(10, Stem.CIFAR, Normalization.BATCH, 4, false, 4), images(16)),
+        new Case(
+            "resnet50", new ResNet50(10, Stem.CIFAR, Normalization.BATCH, 4, false, 2), images(16)),
+        new Case("vgg16_bn", new Vgg16Bn(10, 0, 8, 2), images(32)));
+  }
+
+  private static Dataset images(int side) {
+    return new SyntheticImages(3, side, 10, 64, 8).train();
+  }
+
+  private static Trainer trainer(Case example, World world, Strategy... techniques) {
+    return Trainer.on(world)
+        .model(example.model())
+        .optimizer(new Momentum(0.05, 0.9))
+        .precision(Precision.FLOAT64)
+        .strategy(techniques)
+        .threads(1)
+        .build();
+  }
+
+  /** Trains in micro-batches of a size, each rank on its part of every one. */
+  private static Snapshot train(Case example, World world, int micro, Strategy... techniques) {
+    try (var trainer = trainer(example, world, techniques)) {
+      run(trainer, example, world, micro, 0, UPDATES * WINDOW);
+      return Snapshot.of(trainer);
+    }
+  }
+
+  private static void run(Trainer trainer, Case example, World world, int micro, int from, int to) {
+    for (int at = from; at < to; at += micro) {
+      int first = at + micro * world.rank() / world.size();
+      int last = at + micro * (world.rank() + 1) / world.size();
+      try (var _ = TensorScope.open()) {
+        trainer.step(
+            first == last
+                ? Batch.empty()
+                : example.data().load(IntStream.range(first, last).toArray()));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void aWholeWindowEqualsTheLargeBatch(Case example) {
+    var large = train(example, World.solo(), WINDOW);
+    var pooled = train(example, World.solo(), 4, merge(4), whole());
+    var plain = train(example, World.solo(), 4, merge(4));
+    assertEqual(pooled, large);
+    var conv = example.name().startsWith("vgg") ? "features.0.weight" : "conv1.weight";
+    assertThat(plain.relativeDistance(conv, large)).isGreaterThan(1e-6);
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void aWholeWindowOnThreeRanksEqualsTheLargeBatch(Case example) {
+    var large = train(example, World.solo(), WINDOW);
+    var pooled = Ranks.of(3).callWorlds(world -> train(example, world, 8, merge(2), whole()));
+    for (var rank : pooled) {
+      assertEqual(rank, large);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void syncOverRanksEqualsOneRank(Case example) {
+    var one = train(example, World.solo(), WINDOW);
+    var sync = new PooledBatchNorm(PoolOver.SYNC);
+    var two = Ranks.of(2).callWorlds(world -> train(example, world, WINDOW, sync));
+    assertEqual(two.get(0), one);
+    assertThat(two.get(0).isSameAs(two.get(1))).isTrue();
+  }
+
+  @Test
+  void syncWithRecomputeGivesTheSameBitsAsWithout() {
+    var example = models().findFirst().orElseThrow();
+    var sync = new PooledBatchNorm(PoolOver.SYNC);
+    var plain = Ranks.of(2).callWorlds(world -> train(example, world, WINDOW, sync));
+    var again =
+        Ranks.of(2).callWorlds(world -> train(example, world, WINDOW, sync, Recompute.every(1)));
+    assertThat(again.getFirst().isSameAs(plain.getFirst())).isTrue();
+  }
+
+  @Test
+  void aRankWithoutSamplesTakesPartAllTheSame() {
+    var example = models().findFirst().orElseThrow();
+    var one = train(example, World.solo(), 1, whole());
+    var two = Ranks.of(2).callWorlds(world -> train(example, world, 1, whole()));
+    assertEqual(two.getFirst(), one);
+  }
+
+  @Test
+  void aWindowThatWasStoppedInItsMiddleGoesOnToTheBit(@TempDir Path folder) {
+    var example = models().findFirst().orElseThrow();
+    var whole = train(example, World.solo(), 4, merge(4), whole());
+    var settings = CheckpointSettings.in(folder);
+    try (var trainer = saving(example, settings)) {
+      run(trainer, example, World.solo(), 4, 0, 24);
+      trainer.save();
+      trainer.awaitSave();
+    }
+    try (var trainer = saving(example, settings)) {
+      assertThat(trainer.resume(folder)).isPresent();
+      run(trainer, example, World.solo(), 4, 24, UPDATES * WINDOW);
+      assertThat(Snapshot.of(trainer).isSameAs(whole)).isTrue();
+    }
+  }
+
+  private static Trainer saving(Case example, CheckpointSettings settings) {
+    return Trainer.on(World.solo())
+        .model(example.model())
+        .optimizer(new Momentum(0.05, 0.9))
+        .precision(Precision.FLOAT64)
+        .strategy(merge(4), whole())
+        .checkpoints(settings)
+        .threads(1)
+        .build();
+  }
+
+  /**
+   * A bias before BatchNorm has no gradient but rounding: where both are that small, they are
+   * equal.
+   */
+  private static void assertEqual(Snapshot one, Snapshot other) {
+    for (var name : other.values().keySet()) {
+      double largest = Arrays.stream(other.values().get(name)).map(Math::abs).max().orElse(0);
+      if (largest > 1e-12) {
+        assertThat(one.relativeDistance(name, other)).as(name).isLessThan(1e-10);
+      } else {
+        double own = Arrays.stream(one.values().get(name)).map(Math::abs).max().orElse(0);
+        assertThat(own).as(name).isLessThan(1e-12);
+      }
+    }
+  }
+
+  private static GradientMerge merge(int steps) {
+    return new GradientMerge(steps);
+  }
+
+  private static PooledBatchNorm whole() {
+    return new PooledBatchNorm(PoolOver.WHOLE_WINDOW);
+  }
+}

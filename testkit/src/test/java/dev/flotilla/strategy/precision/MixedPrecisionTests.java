@@ -1,0 +1,246 @@
+package dev.flotilla.strategy.precision;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.engine.NumbersException;
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Polynomial;
+import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.model.Mlp;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+
+/** Loss scales, overflows, and what stays float32. */
+class MixedPrecisionTests {
+
+  private static final int INPUTS = 8;
+  private static final float HUGE = 3e4f;
+
+  private static MixedPrecision fp16(double scale, int grow, int shrink) {
+    return new MixedPrecision(HalfType.FP16, scale, grow, shrink, 2.0, 0.8, true);
+  }
+
+  private static TrainerBuilder trainer(World world, List<String> notes, Strategy... techniques) {
+    return Trainer.on(world)
+        .model(new Mlp(INPUTS, List.of(16), 4))
+        .optimizer(new Momentum(0.01, 0.9))
+        .schedule(new Polynomial(0, 1, 0))
+        .strategy(techniques)
+        .events(
+            event -> {
+              if (event instanceof TrainingEvent.Noted(var text)) {
+                notes.add(text);
+              }
+            })
+        .threads(1);
+  }
+
+  /** Inputs that a 16-bit matrix product overflows on, if they are huge. */
+  private static Batch batch(int samples, float size) {
+    var input = Tensors.empty(torch.ScalarType.Float, samples, INPUTS);
+    var memory = NativeView.of(input);
+    for (long i = 0; i < input.numel(); i++) {
+      memory.setAtIndex(ValueLayout.JAVA_FLOAT, i, size * (float) Math.sin(0.7 * i));
+    }
+    long[] targets = new long[samples];
+    for (int i = 0; i < samples; i++) {
+      targets[i] = i % 4;
+    }
+    return new Batch(List.of(input), Tensors.ofLongs(targets), samples);
+  }
+
+  private static boolean step(Trainer trainer, int samples, float size) {
+    try (var _ = TensorScope.open()) {
+      return trainer.step(batch(samples, size)).updated();
+    }
+  }
+
+  @Test
+  void twoOverflowsInARowShrinkTheScaleAndGoodWindowsLetItGrow() {
+    List<String> notes = new ArrayList<>();
+    // A scale that overflows fp16 in backward of every batch.
+    try (var trainer = trainer(World.solo(), notes, fp16(32768, 3, 2)).build()) {
+      trainer.plannedUpdates(100);
+      assertThat(step(trainer, 4, HUGE)).isFalse();
+      assertThat(step(trainer, 4, HUGE)).isFalse();
+      assertThat(notes).last().asString().contains("2 so far").contains("26214.4");
+      for (int i = 0; i < 3; i++) {
+        assertThat(step(trainer, 4, 1)).isTrue();
+      }
+      assertThat(step(trainer, 4, HUGE)).isFalse();
+      assertThat(notes).last().asString().contains("52428.8");
+      assertThat(trainer.updates()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void anOverflowBetweenGoodWindowsDoesNotCountAsTwo() {
+    List<String> notes = new ArrayList<>();
+    try (var trainer = trainer(World.solo(), notes, fp16(32768, 1000, 2)).build()) {
+      trainer.plannedUpdates(100);
+      for (int i = 0; i < 3; i++) {
+        step(trainer, 4, HUGE);
+        step(trainer, 4, 1);
+      }
+      assertThat(notes).last().asString().contains("3 so far").contains("32768.0");
+    }
+  }
+
+  @Test
+  void anOverflowOnOneRankSkipsTheUpdateOnAllOfThemTruly() {
+    var outcomes =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  try (var trainer =
+                      trainer(world, new ArrayList<>(), fp16(32768, 1000, 2)).build()) {
+                    trainer.plannedUpdates(100);
+                    step(trainer, 4, 1);
+                    var before = Snapshot.of(trainer);
+                    boolean isUpdated = step(trainer, 4, world.rank() == 1 ? HUGE : 1);
+                    assertThat(isUpdated).isFalse();
+                    assertThat(trainer.updates()).isEqualTo(1);
+                    assertThat(Snapshot.of(trainer).isSameAs(before)).isTrue();
+                    step(trainer, 4, 1);
+                    return Snapshot.of(trainer);
+                  }
+                });
+    var undisturbed =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  try (var trainer =
+                      trainer(world, new ArrayList<>(), fp16(32768, 1000, 2)).build()) {
+                    trainer.plannedUpdates(100);
+                    step(trainer, 4, 1);
+                    step(trainer, 4, 1);
+                    return Snapshot.of(trainer);
+                  }
+                });
+    assertThat(outcomes.get(0).isSameAs(outcomes.get(1))).isTrue();
+    assertThat(outcomes.get(0).isSameAs(undisturbed.get(0))).isTrue();
+  }
+
+  @Test
+  void aSumOverManyTermsDoesNotOverflowWhereItsMeanWouldNot() {
+    List<String> notes = new ArrayList<>();
+    try (var trainer = trainer(World.solo(), notes, new MixedPrecision(HalfType.FP16)).build()) {
+      trainer.plannedUpdates(100);
+      assertThat(step(trainer, 30_000, 1)).isTrue();
+      assertThat(notes).noneMatch(note -> note.contains("overflow"));
+    }
+  }
+
+  @Test
+  void ranksOfVeryDifferentSizesAgreeInTheirFirstWindow() {
+    var half = new MixedPrecision(HalfType.FP16);
+    var outcomes =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  try (var trainer = trainer(world, new ArrayList<>(), half).build()) {
+                    trainer.plannedUpdates(100);
+                    step(trainer, world.rank() == 0 ? 2 : 300, 1);
+                    return Snapshot.of(trainer);
+                  }
+                });
+    var single =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  try (var trainer = trainer(world, new ArrayList<>()).build()) {
+                    trainer.plannedUpdates(100);
+                    step(trainer, world.rank() == 0 ? 2 : 300, 1);
+                    return Snapshot.of(trainer);
+                  }
+                });
+    assertThat(outcomes.get(0).isSameAs(outcomes.get(1))).isTrue();
+    assertThat(outcomes.get(0).relativeDistance(single.get(0))).isLessThan(2e-3);
+  }
+
+  @Test
+  void theScaleNeverFallsBelowOneAndARunThatCannotGoOnEnds() {
+    List<String> notes = new ArrayList<>();
+    try (var trainer = trainer(World.solo(), notes, fp16(2, 1000, 1)).build()) {
+      trainer.plannedUpdates(100);
+      assertThatThrownBy(
+              () -> {
+                for (int i = 0; i < 50; i++) {
+                  step(trainer, 4, 1e30f);
+                }
+              })
+          .isInstanceOf(NumbersException.class)
+          .hasMessageContaining("in a row were skipped")
+          .hasMessageContaining("bf16");
+      assertThat(notes).noneMatch(note -> note.contains("loss scale 0"));
+    }
+  }
+
+  @Test
+  void bf16StaysCloseToFloat32AndKeepsFloat32Parameters() {
+    for (var techniques : List.of(List.<Strategy>of(), List.<Strategy>of(new GradientMerge(2)))) {
+      var half = new ArrayList<>(techniques);
+      half.add(new MixedPrecision(HalfType.BF16));
+      var plain = train(techniques.toArray(Strategy[]::new));
+      var bf16 = train(half.toArray(Strategy[]::new));
+      assertThat(bf16.isSameAs(plain)).isFalse();
+      assertThat(bf16.relativeDistance(plain)).isLessThan(2e-2);
+    }
+  }
+
+  private static Snapshot train(Strategy... techniques) {
+    try (var trainer = trainer(World.solo(), new ArrayList<>(), techniques).build()) {
+      trainer.plannedUpdates(100);
+      for (int i = 0; i < 10; i++) {
+        step(trainer, 8, 1);
+      }
+      return Snapshot.of(trainer);
+    }
+  }
+
+  @Test
+  void float64AndUselessSettingsAreNamed() {
+    assertThatThrownBy(
+            () ->
+                trainer(World.solo(), new ArrayList<>(), new MixedPrecision(HalfType.BF16))
+                    .precision(Precision.FLOAT64)
+                    .plan())
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("float64");
+    var scaled = new MixedPrecision(HalfType.BF16, 1024, 1000, 2, 2.0, 0.8, true);
+    assertThat(trainer(World.solo(), new ArrayList<>(), scaled).plan().warnings())
+        .anySatisfy(issue -> assertThat(issue.toString()).contains("needs no loss scale"));
+  }
+
+  @Test
+  void impossibleSettingsAreRefusedTogether() {
+    assertThatThrownBy(() -> new MixedPrecision(HalfType.FP16, 0.5, 0, 0, 1, 1, true))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("init_loss_scaling")
+        .hasMessageContaining("incr_every_n_steps")
+        .hasMessageContaining("decr_every_n_nan_or_inf")
+        .hasMessageContaining("incr_ratio")
+        .hasMessageContaining("decr_ratio");
+    assertThatThrownBy(() -> HalfType.parse("float8"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("must be bf16 or fp16, but was 'float8'");
+  }
+}
