@@ -56,7 +56,15 @@ class KillAndResumeTests {
           "merge, sync",
               new Variant(
                   "checkpoint: {every: 7, async: false}\n"
-                      + "strategy: {gradient_merge: {k_steps: 3}}"));
+                      + "strategy: {gradient_merge: {k_steps: 3}}"),
+          "recompute, async",
+              new Variant("checkpoint: {every: 10}\nstrategy: {recompute: {every: 1}}"),
+          "bf16, sync",
+              new Variant("checkpoint: {every: 10, async: false}\nstrategy: {amp: {dtype: bf16}}"),
+          "fp16, recompute, merge, async",
+              new Variant(
+                  "checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3},"
+                      + " recompute: {every: 1}, amp: {dtype: fp16, incr_every_n_steps: 5}}"));
 
   /** What a variant adds to the small job. */
   private record Variant(String keys) {}

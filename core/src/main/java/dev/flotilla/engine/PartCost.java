@@ -1,5 +1,6 @@
 package dev.flotilla.engine;
 
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -17,8 +18,12 @@ public record PartCost(String name, long keptBytes, long nanos, Map<Long, Long> 
     outputs = Map.copyOf(outputs);
   }
 
-  /** Takes the shorter of two times: what lies above it is somebody else's work. */
-  PartCost lesser(PartCost other) {
-    return new PartCost(name, other.keptBytes, Math.min(nanos, other.nanos), other.outputs);
+  /** Returns what a part costs as a rule, of several measurements of all parts. */
+  static PartCost typical(int part, List<List<PartCost>> rounds) {
+    var costs = rounds.stream().map(round -> round.get(part)).toList();
+    long[] bytes = costs.stream().mapToLong(PartCost::keptBytes).sorted().toArray();
+    long nanos = costs.stream().mapToLong(PartCost::nanos).min().orElseThrow();
+    var last = costs.getLast();
+    return new PartCost(last.name, bytes[bytes.length / 2], nanos, last.outputs);
   }
 }

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /**
  * Runs a batch forward part by part to see what each part costs, without a trace in the training:
@@ -36,16 +37,17 @@ public final class Rehearsal {
     return batch.inputs().stream().mapToLong(tensor -> tensor.numel()).sum();
   }
 
-  /** Runs the whole chain so many times, and once before. */
+  /**
+   * Runs the whole chain so many times, and once before. Other threads of the process take memory
+   * and time as well, so the middle of the bytes counts, and the least of the times.
+   */
   public List<PartCost> measure(int rounds) {
-    var costs = round();
+    round();
+    List<List<PartCost>> all = new ArrayList<>();
     for (int i = 0; i < rounds; i++) {
-      var next = round();
-      for (int part = 0; part < count; part++) {
-        costs.set(part, i == 0 ? next.get(part) : costs.get(part).lesser(next.get(part)));
-      }
+      all.add(round());
     }
-    return costs;
+    return IntStream.range(0, count).mapToObj(part -> PartCost.typical(part, all)).toList();
   }
 
   private List<PartCost> round() {

@@ -17,8 +17,16 @@ public interface Storehouse {
 
   /** Leaves everything where it is. */
   Storehouse IN_PLACE =
-      activations -> {
-        throw new IllegalStateException("nothing is stored elsewhere");
+      new Storehouse() {
+        @Override
+        public Stored store(Activations activations) {
+          throw new IllegalStateException("nothing is stored elsewhere");
+        }
+
+        @Override
+        public boolean moves() {
+          return false;
+        }
       };
 
   /** Takes a copy of activations. */
@@ -26,6 +34,6 @@ public interface Storehouse {
 
   /** Tells whether anything is moved at all. */
   default boolean moves() {
-    return this != IN_PLACE;
+    return true;
   }
 }

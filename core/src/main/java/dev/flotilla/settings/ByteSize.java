@@ -47,10 +47,10 @@ public record ByteSize(long bytes) implements TextValue {
     return (long) Math.pow(base, power);
   }
 
-  /** Returns the smallest whole number of mebibytes that holds so many bytes. */
-  public static ByteSize mebibytesAtLeast(long bytes) {
-    long unit = bytesOf("MiB");
-    return new ByteSize((bytes + unit - 1) / unit * unit);
+  /** Returns a size that holds so many bytes and is short to write. */
+  public static ByteSize atLeast(long bytes) {
+    long grain = Math.max(1024, Long.highestOneBit(Math.max(1, bytes)) / 16);
+    return new ByteSize((bytes + grain - 1) / grain * grain);
   }
 
   @Override

@@ -118,6 +118,7 @@ final class RunConfigTests {
             "device",
             "optimizer",
             "schedule",
+            "batch_norm",
             "eval",
             "init_from",
             "non_finite",

@@ -2,8 +2,15 @@ package dev.flotilla.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.norm.PoolOver;
+import dev.flotilla.strategy.norm.PooledBatchNorm;
+import dev.flotilla.strategy.precision.HalfType;
+import dev.flotilla.strategy.precision.MixedPrecision;
+import dev.flotilla.strategy.recompute.Recompute;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +41,25 @@ final class ExamplesTests {
   @Test
   void aRunThatWasStoppedEqualsOneThatWasNot(@TempDir Path folder) {
     assertThat(StoppedAndResumed.resumedRun(folder)).isEqualTo(StoppedAndResumed.wholeRun());
+  }
+
+  @Test
+  void recomputingChangesNoBit() {
+    assertThat(Recomputed.run(new Recompute("conv1", "conv2"))).isEqualTo(Recomputed.run());
+  }
+
+  @Test
+  void sixteenBitsLearnAsWell() {
+    assertThat(HalfPrecision.run(1, new MixedPrecision(HalfType.BF16))).isBetween(0.85, 0.999);
+  }
+
+  @Test
+  void aWholeWindowIsTheLargeBatchForBatchNorm() {
+    var pooled = new PooledBatchNorm(PoolOver.WHOLE_WINDOW);
+    double large = WholeWindowNorm.run(16);
+    assertThat(WholeWindowNorm.run(4, new GradientMerge(4), pooled))
+        .isCloseTo(large, within(1e-10));
+    assertThat(WholeWindowNorm.run(4, new GradientMerge(4))).isNotCloseTo(large, within(1e-4));
   }
 
   @Test

@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class PlannedRetention implements Retention {
 
-  private static final int ROUNDS = 3;
+  private static final int ROUNDS = 5;
   private static final int WATCHED = 3;
+  // The first backward of a run has its gradients outside the arena, which is no activation.
+  private static final int NOT_YET = -1;
   private static final double MEBIBYTE = 1 << 20;
 
   private final long budget;
@@ -47,7 +49,7 @@ final class PlannedRetention implements Retention {
     if (rehearsal.inputElements() > plannedElements) {
       plannedElements = rehearsal.inputElements();
       plan = plan(rehearsal);
-      watched = 0;
+      watched = NOT_YET;
       peak = 0;
       replayNanos = Long.MAX_VALUE;
     }
@@ -64,14 +66,14 @@ final class PlannedRetention implements Retention {
       throw new ConfigException(
           "strategy.recompute.memory",
           "%s is too little for this batch: its activations need at least %s even if all is recomputed; raise it, or take a smaller batch with more gradient_merge"
-              .formatted(new ByteSize(budget), ByteSize.mebibytesAtLeast(planner.least())));
+              .formatted(new ByteSize(budget), ByteSize.atLeast(planner.least())));
     }
     measured.accept(found.get().table(costs, budget));
     return found.get();
   }
 
   private boolean isWatching() {
-    return watched < WATCHED;
+    return watched >= 0 && watched < WATCHED;
   }
 
   @Override
@@ -93,12 +95,12 @@ final class PlannedRetention implements Retention {
 
   @Override
   public void ended() {
-    if (!isWatching()) {
+    if (watched == WATCHED) {
       return;
     }
     replayNanos = Math.min(replayNanos, replayNanosOfStep);
     watched++;
-    if (!isWatching()) {
+    if (watched == WATCHED) {
       var predicted = Objects.requireNonNull(plan);
       measured.accept(
           String.format(
