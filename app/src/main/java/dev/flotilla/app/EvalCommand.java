@@ -5,7 +5,12 @@ import dev.flotilla.config.Change;
 import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
+import dev.flotilla.engine.Evaluation;
 import dev.flotilla.world.ExitCodes;
+import dev.flotilla.world.World;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,13 +19,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Scores a saved model. */
+/** Scores a saved model in this process; as one rank of several where the environment says so. */
 @Command(
     name = "eval",
-    description = "Gives top-1 and top-5 accuracy of a saved model on test data.",
+    description = {
+      "Gives top-1 and top-5 accuracy of a saved model on test data.",
+      "With --nproc (or any other option of flotilla run) over ranks, each sample exactly once."
+    },
+    customSynopsis = "flotilla eval [--nproc N] --checkpoint DIR [--data NAME|{...}] [--json]",
     mixinStandardHelpOptions = true)
 final class EvalCommand implements Callable<Integer> {
 
@@ -40,31 +50,85 @@ final class EvalCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Prints JSON, and nothing else.")
   boolean json;
 
+  @Option(names = "--result", hidden = true, description = "File for the result as JSON.")
+  @Nullable Path result;
+
+  /** Reads the arguments of a command that evaluates without being called {@code eval}. */
+  static EvalCommand parse(List<String> arguments) {
+    var eval = new EvalCommand();
+    new CommandLine(eval).parseArgs(arguments.toArray(String[]::new));
+    return eval;
+  }
+
   @Override
   public Integer call() {
+    var world = World.join();
+    var evaluation = SavedRun.evaluate(folder, config(), world);
+    if (world.isLeader()) {
+      report(evaluation);
+    }
+    return ExitCodes.OK;
+  }
+
+  /**
+   * Returns the configuration of the run, with other data if some is given.
+   *
+   * @throws dev.flotilla.settings.ConfigException with everything that is wrong
+   * @throws dev.flotilla.checkpoint.CheckpointException if the folder does not hold a run
+   */
+  RunConfig config() {
     List<Change> changes = new ArrayList<>();
     if (data != null) {
       changes.add(Change.option("--data", "data", data));
     }
     var run = SavedRun.runOf(folder);
     var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));
-    var config = RunConfig.read(recipe.overlay(changes), Catalogue.installed());
-    var result = SavedRun.evaluate(folder, config);
-    Map<String, Object> shown = new LinkedHashMap<>();
-    shown.put("accuracy", result.score().acc1());
-    shown.put("accuracy_top5", result.score().acc5());
-    shown.put("loss", result.loss());
-    shown.put("samples", result.samples());
-    System.out.println(
-        json
-            ? Json.pretty(shown)
-            : String.format(
-                Locale.ROOT,
-                "acc1 %.2f  acc5 %.2f  loss %.4f  on %,d samples",
-                100 * result.score().acc1(),
-                100 * result.score().acc5(),
-                result.loss(),
-                result.samples()));
-    return ExitCodes.OK;
+    return RunConfig.read(recipe.overlay(changes), Catalogue.installed());
+  }
+
+  /** Returns the arguments that have a rank evaluate the same and write the result to a file. */
+  List<String> arguments(Path resultFile) {
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of("--checkpoint", folder.toString()));
+    if (data != null) {
+      arguments.addAll(List.of("--data", data));
+    }
+    arguments.addAll(List.of("--result", resultFile.toString()));
+    return arguments;
+  }
+
+  private void report(Evaluation evaluation) {
+    var values = Json.pretty(values(evaluation));
+    if (result != null) {
+      write(result, values + System.lineSeparator());
+    }
+    System.out.println(json ? values : text(evaluation));
+  }
+
+  private static void write(Path file, String text) {
+    try {
+      Files.writeString(file, text);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot write the result to " + file, failure);
+    }
+  }
+
+  private static Map<String, Object> values(Evaluation evaluation) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    values.put("accuracy", evaluation.score().acc1());
+    values.put("accuracy_top5", evaluation.score().acc5());
+    values.put("loss", evaluation.loss());
+    values.put("samples", evaluation.samples());
+    return values;
+  }
+
+  private static String text(Evaluation evaluation) {
+    return String.format(
+        Locale.ROOT,
+        "acc1 %.2f  acc5 %.2f  loss %.4f  on %,d samples",
+        100 * evaluation.score().acc1(),
+        100 * evaluation.score().acc5(),
+        evaluation.loss(),
+        evaluation.samples());
   }
 }

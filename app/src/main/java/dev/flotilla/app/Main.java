@@ -6,6 +6,8 @@ import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -45,8 +47,14 @@ public final class Main {
       main.usage(System.err);
       return ExitCodes.USAGE;
     }
-    boolean launches = args[0].equals("run") && !isHelpAsked(args);
-    return launches ? launch(Arrays.asList(args).subList(1, args.length)) : main.execute(args);
+    var rest = Arrays.asList(args).subList(1, args.length);
+    if (args[0].equals("run") && !isHelpAsked(rest.stream().limit(1))) {
+      return launch(new RunCommand(rest));
+    }
+    if (args[0].equals("eval") && EvalLaunch.isAskedFor(rest) && !isHelpAsked(rest.stream())) {
+      return launch(new EvalLaunch(rest));
+    }
+    return main.execute(args);
   }
 
   /** JDK 25.0.0 to 25.0.2 may move arrays that native code holds (JDK-8377811). */
@@ -58,16 +66,16 @@ public final class Main {
   }
 
   /** The launch module reads these arguments itself: they are torchrun's, not picocli's. */
-  private static int launch(List<String> arguments) {
+  private static int launch(Callable<Integer> command) {
     try {
-      return new RunCommand(arguments).call();
-    } catch (RuntimeException failure) {
+      return command.call();
+    } catch (Exception failure) {
       return explain(failure);
     }
   }
 
-  private static boolean isHelpAsked(String[] args) {
-    return args.length > 1 && List.of("-h", "--help", "-V", "--version").contains(args[1]);
+  private static boolean isHelpAsked(Stream<String> arguments) {
+    return arguments.anyMatch(List.of("-h", "--help", "-V", "--version")::contains);
   }
 
   /** A user's mistake is one message; anything else is our bug and shows where it happened. */

@@ -5,8 +5,6 @@ import dev.flotilla.config.Resume;
 import dev.flotilla.launch.AppOption;
 import dev.flotilla.launch.LaunchException;
 import dev.flotilla.launch.LaunchFlags;
-import dev.flotilla.launch.LaunchOutput;
-import dev.flotilla.launch.Launcher;
 import dev.flotilla.launch.ParsedFlags;
 import dev.flotilla.launch.RankCommand;
 import dev.flotilla.settings.ConfigException;
@@ -14,7 +12,6 @@ import dev.flotilla.train.RunFolder;
 import dev.flotilla.world.ExitCodes;
 import java.io.File;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,6 +46,8 @@ final class RunCommand implements Callable<Integer> {
           new AppOption("--out", true),
           new AppOption("--resume", true),
           new AppOption("--max-steps", true),
+          new AppOption("--init-from", true),
+          new AppOption("--no-strict", false),
           new AppOption("--progress", true),
           new AppOption("--json", false));
 
@@ -76,7 +75,8 @@ final class RunCommand implements Callable<Integer> {
           "belongs to recipes, not to --main; pass it to the program behind --");
     }
     var classPath =
-        flags.classPath().map(path -> path + File.pathSeparator).orElse("") + ownClassPath();
+        flags.classPath().map(path -> path + File.pathSeparator).orElse("")
+            + RankLaunch.ownClassPath();
     var command =
         new RankCommand(
             RankCommand.currentJava(),
@@ -84,7 +84,11 @@ final class RunCommand implements Callable<Integer> {
             classPath,
             flags.mainClass().orElseThrow(),
             flags.rest());
-    return launch(flags, flags.settings().logDir(), command, output(System.out, ProgressMode.AUTO));
+    return RankLaunch.launch(
+        flags,
+        flags.settings().logDir(),
+        command,
+        RankLaunch.output(System.out, ProgressMode.AUTO));
   }
 
   private static int launchRecipe(ParsedFlags flags) {
@@ -107,19 +111,15 @@ final class RunCommand implements Callable<Integer> {
     if (train.resume != null) {
       rankArguments = with(rankArguments, "--resume", train.resume);
     }
-    var command = rankCommand(RankTraining.class.getName(), rankArguments, onRestart);
+    var command = RankLaunch.command(RankTraining.class.getName(), rankArguments, onRestart);
     var people = train.json ? System.err : System.out;
     var logDir = flags.logDir().orElse(out.resolve("log"));
-    var output = output(people, train.progress);
-    int code = launchInto(out, () -> launch(flags, logDir, command, output));
-    if (train.json && code == ExitCodes.OK && isFirstHost(flags)) {
+    var output = RankLaunch.output(people, train.progress);
+    int code = launchInto(out, () -> RankLaunch.launch(flags, logDir, command, output));
+    if (train.json && code == ExitCodes.OK && RankLaunch.isFirstHost(flags)) {
       System.out.print(summary(out));
     }
     return code;
-  }
-
-  private static boolean isFirstHost(ParsedFlags flags) {
-    return flags.settings().nodeRank() == 0;
   }
 
   private static String summary(Path out) {
@@ -156,35 +156,9 @@ final class RunCommand implements Callable<Integer> {
     return flags.settings().worldSize();
   }
 
-  private static LaunchOutput output(PrintStream people, ProgressMode progress) {
-    return new LaunchOutput(people, System.err, progress.columns(System.getenv()));
-  }
-
-  private static int launch(
-      ParsedFlags flags, Path logDir, RankCommand command, LaunchOutput output) {
-    return new Launcher(output, System.getenv())
-        .run(flags.settings().withLogDir(logDir), command, Unpacking::ensureDone)
-        .exitCode();
-  }
-
   private static List<String> with(List<String> arguments, String option, String value) {
     List<String> more = new ArrayList<>(arguments);
     more.addAll(List.of(option, value));
     return more;
-  }
-
-  private static RankCommand rankCommand(
-      String mainClass, List<String> arguments, List<String> onRestart) {
-    return new RankCommand(
-        RankCommand.currentJava(),
-        JvmOptions.ofRanks(),
-        ownClassPath(),
-        mainClass,
-        arguments,
-        onRestart);
-  }
-
-  private static String ownClassPath() {
-    return System.getProperty("java.class.path");
   }
 }

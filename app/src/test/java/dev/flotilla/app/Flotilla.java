@@ -29,29 +29,37 @@ final class Flotilla {
   private final Path folder;
   private final Map<String, String> variables;
   private final List<String> jvmOptions;
+  private final List<String> prefix;
 
-  private Flotilla(Path folder, Map<String, String> variables, List<String> jvmOptions) {
+  private Flotilla(
+      Path folder, Map<String, String> variables, List<String> jvmOptions, List<String> prefix) {
     this.folder = folder;
     this.variables = variables;
     this.jvmOptions = jvmOptions;
+    this.prefix = prefix;
   }
 
   static Flotilla in(Path folder) {
-    return new Flotilla(folder, Map.of(), List.of());
+    return new Flotilla(folder, Map.of(), List.of(), List.of());
+  }
+
+  /** Returns this command line behind the words of another command that runs it. */
+  Flotilla through(String... words) {
+    return new Flotilla(folder, variables, jvmOptions, List.of(words));
   }
 
   /** Returns this command line with one more environment variable. */
   Flotilla with(String name, Object value) {
     var more = new HashMap<>(variables);
     more.put(name, value.toString());
-    return new Flotilla(folder, more, jvmOptions);
+    return new Flotilla(folder, more, jvmOptions, prefix);
   }
 
   /** Returns this command line with one more option of its own JVM. */
   Flotilla withJvmOption(String option) {
     var more = new ArrayList<>(jvmOptions);
     more.add(option);
-    return new Flotilla(folder, variables, more);
+    return new Flotilla(folder, variables, more, prefix);
   }
 
   /** Returns the folder in which the command works. */
@@ -120,7 +128,7 @@ final class Flotilla {
   }
 
   private List<String> command(String... arguments) {
-    var command = new ArrayList<String>();
+    var command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(JvmOptions.ofRanks());
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));

@@ -2,17 +2,11 @@ package dev.flotilla.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.checkpoint.SafetensorsFile;
 import dev.flotilla.world.ExitCodes;
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,9 +32,9 @@ class RanksTests {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 4})
-  void ranksLearnWhatOneProcessLearnsFromTheWholeBatch(int ranks) throws IOException {
-    var alone = weights(run(1));
-    var together = weights(run(ranks));
+  void ranksLearnWhatOneProcessLearnsFromTheWholeBatch(int ranks) {
+    var alone = run(1).tensors();
+    var together = run(ranks).tensors();
     assertThat(together.keySet()).isEqualTo(alone.keySet()).contains("fc1.weight", "fc2.bias");
     alone.forEach(
         (name, expected) ->
@@ -126,24 +120,5 @@ class RanksTests {
       largest = Math.max(largest, Math.abs(expected[i]));
     }
     return difference / largest;
-  }
-
-  /** Reads a saved model without libtorch: eight bytes say how long the header is. */
-  private static Map<String, float[]> weights(RunFiles run) throws IOException {
-    var bytes = ByteBuffer.wrap(Files.readAllBytes(run.model())).order(ByteOrder.LITTLE_ENDIAN);
-    int start = Math.toIntExact(Long.BYTES + bytes.getLong(0));
-    var weights = new TreeMap<String, float[]>();
-    try (var file = SafetensorsFile.open(run.model())) {
-      for (var tensor : file.tensors()) {
-        var values = new float[Math.toIntExact(tensor.bytes() / Float.BYTES)];
-        bytes
-            .slice(Math.toIntExact(start + tensor.begin()), Math.toIntExact(tensor.bytes()))
-            .order(ByteOrder.LITTLE_ENDIAN)
-            .asFloatBuffer()
-            .get(values);
-        weights.put(tensor.name(), values);
-      }
-    }
-    return weights;
   }
 }

@@ -6,6 +6,7 @@ import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,13 +74,51 @@ class ZooTests {
             "--set=model.classes=3",
             "--set=data.task=classification",
             "--set=data.classes=3",
+            "--set=freeze=[bert.*]",
             "--init-from=bert/model.safetensors",
             "--no-strict",
-            "--out=tuned");
+            "--out=tuned-bert");
     assertThat(tuned.expect(0).out())
         .contains("missing (2): classifier.bias, classifier.weight")
         .contains("unexpected (7): cls.predictions.bias");
-    assertThat(flotilla.run("eval", "--checkpoint=tuned").expect(0).out()).contains("acc1");
+    assertTunedOn("bert", "tuned-bert", name -> name.startsWith("bert."), "classifier.bias", 3);
+    assertThat(flotilla.run("eval", "--checkpoint=tuned-bert").expect(0).out())
+        .contains("on 9 samples");
+  }
+
+  @Test
+  void finetunesResNetForOtherClasses() {
+    var tuned =
+        flotilla.run(
+            "train",
+            "resnet.yaml",
+            "--set=model.classes=9",
+            "--set=data.classes=9",
+            "--set=init_from={path: resnet, strict: false}",
+            "--set=freeze=[conv1.*, bn1.*, layer*]",
+            "--out=tuned-resnet");
+    assertThat(tuned.expect(0).out())
+        .contains("120 tensors of resnet were loaded; not all fit:")
+        .contains("mismatched (2): fc.bias: [5] in the file, [9] in the model, fc.weight: [5, 32]")
+        .doesNotContain("missing", "unexpected");
+    assertTunedOn(
+        "resnet", "tuned-resnet", name -> !name.matches("fc\\..*|.*\\.running_.*"), "fc.bias", 9);
+    var scores = flotilla.run("eval", "--checkpoint=tuned-resnet", "--json").expect(0).out();
+    assertThat(RunFiles.json(scores).get("samples").asInt()).isEqualTo(7);
+  }
+
+  /** Checks that a frozen body is that of the first run, and that there is a new head on top. */
+  private static void assertTunedOn(
+      String start, String tuned, Predicate<String> isBody, String head, int classes) {
+    var before = new RunFiles(flotilla.work().resolve(start)).tensors();
+    var run = new RunFiles(flotilla.work().resolve(tuned));
+    var after = run.tensors();
+    var body = before.keySet().stream().filter(isBody).toList();
+    assertThat(body).hasSizeGreaterThan(20);
+    assertThat(body).allSatisfy(name -> assertThat(after.get(name)).isEqualTo(before.get(name)));
+    assertThat(run.summary().get("updates").asInt()).isEqualTo(3);
+    assertThat(run.summary().get("loss").asDouble()).isFinite();
+    assertThat(after.get(head)).hasSize(classes).isNotEqualTo(new float[classes]);
   }
 
   @Test

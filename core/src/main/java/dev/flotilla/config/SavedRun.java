@@ -2,17 +2,17 @@ package dev.flotilla.config;
 
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.Restorer;
-import dev.flotilla.checkpoint.SafetensorsFile;
 import dev.flotilla.checkpoint.SavedCheckpoint;
-import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Evaluation;
+import dev.flotilla.train.InitialWeights;
+import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.RunFolder;
+import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.TreeSet;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
@@ -110,30 +110,31 @@ public final class SavedRun {
     return saved.model();
   }
 
-  /** Loads the saved model and evaluates it on the configuration's test data. */
-  public static Evaluation evaluate(Path runOrCheckpoint, RunConfig config) {
-    var file = model(runOrCheckpoint);
-    var run = new ConfiguredRun(config, World.solo());
-    try (var trainer = run.trainer(_ -> {}).build()) {
-      load(file, trainer.model());
+  /**
+   * Loads the saved model and evaluates it on the configuration's test data, each sample on one
+   * rank; all ranks call it together, and all get the result.
+   *
+   * <p>Rank 0 alone reads the model, and the others get its values. Batch and techniques are those
+   * of training and do not matter here.
+   */
+  public static Evaluation evaluate(Path runOrCheckpoint, RunConfig config, World world) {
+    config.checkData();
+    var weights = world.isLeader() ? new InitialWeights(model(runOrCheckpoint), true) : null;
+    var cores = Runtime.getRuntime().availableProcessors();
+    var builder =
+        Trainer.on(world)
+            .model(config.model())
+            .optimizer(config.optimizer())
+            .precision(config.precision())
+            .seed(config.seed())
+            .threads(config.threadsOn(world, System.getenv(), cores))
+            .timeout(config.timeout())
+            .joinTimeout(config.joinTimeout())
+            .initialWeights(weights)
+            .agreeOn(config.facts())
+            .loop(LoopSettings.defaults().withEvaluationBatch(config.eval().batch()));
+    try (var trainer = builder.build()) {
       return trainer.evaluate(config.data().test());
-    }
-  }
-
-  private static void load(Path file, BoundModel model) {
-    try (var saved = SafetensorsFile.open(file)) {
-      var state = model.state();
-      var missing = new TreeSet<>(state.keySet());
-      saved.tensors().forEach(tensor -> missing.remove(tensor.name()));
-      var unexpected = new TreeSet<String>();
-      saved.tensors().stream()
-          .filter(tensor -> !state.containsKey(tensor.name()))
-          .forEach(tensor -> unexpected.add(tensor.name()));
-      if (!missing.isEmpty() || !unexpected.isEmpty()) {
-        throw new CheckpointException(
-            file + " does not fit the model: missing " + missing + ", unexpected " + unexpected);
-      }
-      state.forEach(saved::copyInto);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.flotilla.data;
 
 import dev.flotilla.memory.TensorScope;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ExecutionException;
@@ -9,20 +10,26 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads one rank's batches of an epoch: on threads of its own, a few ahead of the one that is asked
- * for, where the data set wants it; otherwise at once. Counts how long the caller waited.
+ * Loads one rank's batches: on threads of its own, a few ahead of the one that is asked for, or at
+ * once for a data set that wants no threads. Counts how long the caller waited.
  *
- * <p>What is loaded ahead belongs to the loader until it is asked for, and is freed when it closes.
- * The loader itself belongs to one thread.
+ * <p>Batches and their order do not depend on the threads. What is loaded ahead, two batches per
+ * thread at most, belongs to the loader until it is asked for, and is freed when it closes. The
+ * loader itself belongs to one thread.
  */
 public final class BatchLoader implements AutoCloseable {
 
-  private static final long MOST_MINUTES = 10;
+  private static final Duration LONGEST_LOAD = Duration.ofMinutes(10);
 
-  private final RankShard shard;
+  /** A disk that hangs must not keep a run that fails from saying so. */
+  private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
+
+  private final LongFunction<Batch> source;
+  private final long batches;
   private final int ahead;
   private final @Nullable ExecutorService threads;
   private final Deque<Future<Batch>> loading = new ArrayDeque<>();
@@ -30,8 +37,16 @@ public final class BatchLoader implements AutoCloseable {
   private long next;
   private long waited;
 
-  BatchLoader(RankShard shard, int threadCount) {
-    this.shard = shard;
+  /**
+   * Creates a loader.
+   *
+   * @param source loads a batch, given its number, into the scope of the thread that calls it
+   * @param batches number of batches
+   * @param threadCount threads to load on; 0 for the caller's own
+   */
+  BatchLoader(LongFunction<Batch> source, long batches, int threadCount) {
+    this.source = source;
+    this.batches = batches;
     this.ahead = 2 * threadCount;
     this.threads =
         threadCount == 0
@@ -44,7 +59,7 @@ public final class BatchLoader implements AutoCloseable {
   public Batch load(long index) {
     long start = System.nanoTime();
     try {
-      return threads == null ? shard.load(index) : take(index, threads);
+      return threads == null ? source.apply(index) : take(index, threads);
     } finally {
       waited += System.nanoTime() - start;
     }
@@ -57,11 +72,11 @@ public final class BatchLoader implements AutoCloseable {
 
   private Batch take(long index, ExecutorService pool) {
     if (loading.isEmpty() || index != next - loading.size()) {
-      forget();
+      forget(LONGEST_LOAD);
       next = index;
     }
     fill(pool);
-    var batch = result(loading.removeFirst());
+    var batch = result(loading.removeFirst(), LONGEST_LOAD);
     fill(pool);
     batch.inputs().forEach(TensorScope::adopt);
     if (!batch.isEmpty()) {
@@ -71,7 +86,7 @@ public final class BatchLoader implements AutoCloseable {
   }
 
   private void fill(ExecutorService pool) {
-    while (loading.size() < ahead && next < shard.batches()) {
+    while (loading.size() < ahead && next < batches) {
       long index = next++;
       loading.addLast(pool.submit(() -> loadForAnotherThread(index)));
     }
@@ -82,21 +97,23 @@ public final class BatchLoader implements AutoCloseable {
       return Batch.empty();
     }
     try (var scope = TensorScope.open()) {
-      var batch = shard.load(index);
-      batch.inputs().forEach(scope::handOut);
-      if (!batch.isEmpty()) {
-        scope.handOut(batch.targets());
+      var batch = source.apply(index);
+      // Nobody may be waiting any more; then the scope frees it.
+      if (isClosed || batch.isEmpty()) {
+        return Batch.empty();
       }
+      batch.inputs().forEach(scope::handOut);
+      scope.handOut(batch.targets());
       return batch;
     }
   }
 
-  private static Batch result(Future<Batch> future) {
+  private static Batch result(Future<Batch> future, Duration longest) {
     try {
-      return future.get(MOST_MINUTES, TimeUnit.MINUTES);
+      return future.get(longest.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       throw new IllegalStateException(
-          "loading a batch took more than %d minutes".formatted(MOST_MINUTES), e);
+          "loading a batch took more than %d minutes".formatted(longest.toMinutes()), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while waiting for data", e);
@@ -104,16 +121,19 @@ public final class BatchLoader implements AutoCloseable {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
       }
+      if (e.getCause() instanceof Error failure) {
+        throw failure;
+      }
       throw new IllegalStateException("data cannot be loaded", e.getCause());
     }
   }
 
   /** Frees what was loaded and not asked for, after waiting for what is under way. */
-  private void forget() {
+  private void forget(Duration longest) {
     for (var future : loading) {
       try {
-        free(result(future));
-      } catch (RuntimeException unasked) {
+        free(result(future, longest));
+      } catch (RuntimeException | Error unasked) {
         // What failed was never asked for.
       }
     }
@@ -132,6 +152,6 @@ public final class BatchLoader implements AutoCloseable {
     }
     isClosed = true;
     threads.shutdown();
-    forget();
+    forget(LONGEST_CLOSE);
   }
 }

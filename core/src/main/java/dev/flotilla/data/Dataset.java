@@ -28,12 +28,12 @@ public interface Dataset {
   }
 
   /**
-   * Returns the number of threads that should load batches ahead of training; 0 where loading is so
-   * quick that the training thread may do it. With more, {@code load} is called by several threads
-   * at once.
+   * Returns the number of threads that load batches ahead of training and evaluation, so that
+   * {@code load} is called on other threads than that which trains, by as many at once; 0 where the
+   * training thread itself must do it.
    */
   default int loadingThreads() {
-    return 0;
+    return 1;
   }
 
   /**

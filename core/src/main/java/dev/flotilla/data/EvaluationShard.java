@@ -52,8 +52,9 @@ public final class EvaluationShard {
     return samples;
   }
 
-  /** Loads a batch into the caller's scope. */
-  public Batch load(long index) {
-    return dataset.load(samples(index));
+  /** Returns a loader of this rank's batches, ahead of evaluation. */
+  public BatchLoader loader() {
+    return new BatchLoader(
+        index -> dataset.load(samples(index)), batches(), dataset.loadingThreads());
   }
 }

@@ -47,17 +47,17 @@ public final class RankShard {
   }
 
   /**
-   * Loads this rank's part of a global batch into the caller's scope. Where the part is empty, so
-   * is the batch, and the data set is not asked.
+   * Loads this rank's part of a global batch, on the caller's thread and into its scope. Where the
+   * part is empty, so is the batch, and the data set is not asked.
    */
   public Batch load(long index) {
     int[] samples = samples(index);
     return samples.length == 0 ? Batch.empty() : dataset.load(samples, draw.seed(), draw.epoch());
   }
 
-  /** Returns a loader of this epoch's batches, ahead of training where the data set asks for it. */
+  /** Returns a loader of this epoch's batches, ahead of training. */
   public BatchLoader loader() {
-    return new BatchLoader(this, dataset.loadingThreads());
+    return new BatchLoader(this::load, batches(), dataset.loadingThreads());
   }
 
   private int batch(long index) {

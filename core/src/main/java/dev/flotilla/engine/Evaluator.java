@@ -31,10 +31,11 @@ public final class Evaluator {
   public Evaluation evaluate(Dataset data, int batchSize) {
     var shard = EvaluationShard.of(data, batchSize, collective.rank(), collective.size());
     var sums = new Sums();
-    try (var _ = new NoGradGuard()) {
+    try (var _ = new NoGradGuard();
+        var loader = shard.loader()) {
       for (long i = 0; i < shard.batches(); i++) {
         try (var _ = TensorScope.open()) {
-          add(sums, shard.load(i));
+          add(sums, loader.load(i));
         }
       }
     }

@@ -30,4 +30,9 @@ public record LoopSettings(
   public static LoopSettings defaults() {
     return new LoopSettings(10, null, EACH_EPOCH, 256, 0);
   }
+
+  /** Returns the same settings with another number of samples that are evaluated at once. */
+  public LoopSettings withEvaluationBatch(int samples) {
+    return new LoopSettings(logEvery, testData, evaluateEvery, samples, maxUpdates);
+  }
 }

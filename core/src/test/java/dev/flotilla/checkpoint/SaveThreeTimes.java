@@ -8,7 +8,7 @@ final class SaveThreeTimes {
   private SaveThreeTimes() {}
 
   public static void main(String[] args) {
-    var saved = new SavedFolder(Path.of(args[0]), new RealDisk(), 2, 1, 700);
+    var saved = new SavedFolder(Path.of(args[0]), new OneThreadDisk(), 2, 1, 700);
     saved.take("writer");
     for (int number = 1; number <= 3; number++) {
       var failure = saved.save(number, "writer");

@@ -7,10 +7,15 @@ import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import org.bytedeco.javacpp.Pointer;
 import org.junit.jupiter.api.Test;
 
@@ -97,26 +102,84 @@ final class BatchLoaderTests {
   @Test
   void countsTheTimeThatWasWaited() {
     Dataset slow =
-        new Dataset() {
-          @Override
-          public int size() {
-            return 2;
-          }
-
-          @Override
-          public Batch load(int[] samples) {
-            try {
-              Thread.sleep(50);
-            } catch (InterruptedException e) {
-              throw new IllegalStateException(e);
-            }
-            return new Batch(List.of(Tensors.ofLongs(1)), Tensors.ofLongs(1), 1);
-          }
-        };
+        dataset(
+            2,
+            _ -> {
+              try {
+                Thread.sleep(50);
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+            });
     try (var loader = BatchSource.global(slow, 1).epoch(0, 0, 1).loader();
         var _ = TensorScope.open()) {
       loader.load(0);
       assertThat(loader.waitedSeconds()).isGreaterThan(0.04);
     }
+  }
+
+  /** Samples that are 1, loaded after something else has happened. */
+  private static Dataset dataset(int size, IntConsumer before) {
+    return new Dataset() {
+      @Override
+      public int size() {
+        return size;
+      }
+
+      @Override
+      public Batch load(int[] samples) {
+        before.accept(samples[0]);
+        return new Batch(List.of(Tensors.ofLongs(1)), Tensors.ofLongs(1), samples.length);
+      }
+    };
+  }
+
+  @Test
+  void otherThreadsLoadUnlessTheDataForbidsIt() {
+    var threads = new ConcurrentLinkedQueue<Thread>();
+    var data = dataset(6, _ -> threads.add(Thread.currentThread()));
+    try (var training = BatchSource.global(data, 3).epoch(0, 0, 1).loader();
+        var evaluation = EvaluationShard.of(data, 3, 0, 1).loader();
+        var _ = TensorScope.open()) {
+      training.load(0);
+      evaluation.load(0);
+      evaluation.load(1);
+    }
+    assertThat(threads).hasSizeGreaterThan(2).doesNotContain(Thread.currentThread());
+  }
+
+  @Test
+  void runsOutOfMemoryAsTheTrainingThreadWould() {
+    var data =
+        dataset(
+            1,
+            _ -> {
+              throw new OutOfMemoryError("no room for a batch");
+            });
+    try (var loader = BatchSource.global(data, 1).epoch(0, 0, 1).loader()) {
+      assertThatThrownBy(() -> loader.load(0)).isInstanceOf(OutOfMemoryError.class);
+    }
+  }
+
+  @Test
+  void aDiskThatHangsDoesNotKeepItFromClosing() {
+    var hangs = new CountDownLatch(1);
+    var data =
+        dataset(
+            3,
+            sample -> {
+              try {
+                assertThat(sample == 0 || hangs.await(1, TimeUnit.MINUTES)).isTrue();
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    long start = System.nanoTime();
+    try (var loader = BatchSource.global(data, 1).epoch(0, 0, 1).loader();
+        var _ = TensorScope.open()) {
+      loader.load(0);
+    }
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+    hangs.countDown();
   }
 }

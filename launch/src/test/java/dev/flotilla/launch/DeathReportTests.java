@@ -6,11 +6,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every cause of death is told completely, by the launcher and on all other ranks. */
 @Timeout(60)
@@ -20,18 +22,22 @@ class DeathReportTests {
 
   @TempDir Path folder;
 
+  /** Each cause dies once, and more often by the profile {@code thorough}. */
+  static Stream<Arguments> deaths() {
+    int times = Integer.getInteger("flotilla.test.deaths", 1);
+    return Stream.of(
+            Arguments.of("halt:42", 42, "exit code 42: the program failed"),
+            Arguments.of("exit:7", 7, "exit code 7: a loss or gradient is not finite"),
+            Arguments.of("throw:bad weather", 1, "java.lang.IllegalStateException: bad weather"),
+            Arguments.of("exhaust", 3, "java.lang.OutOfMemoryError: Java heap space"),
+            Arguments.of("signal:KILL", 137, "killed by SIGKILL: by hand or by the kernel's"),
+            Arguments.of("signal:SEGV", 1, "the JVM crashed: SIGSEGV (0xb) at pc="),
+            Arguments.of("signal:ABRT", 134, "killed by SIGABRT: an abort in native code"))
+        .flatMap(death -> Stream.generate(() -> death).limit(times));
+  }
+
   @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "halt:42 | 42 | exit code 42: the program failed",
-        "exit:7 | 7 | exit code 7: a loss or gradient is not finite",
-        "throw:bad weather | 1 | java.lang.IllegalStateException: bad weather",
-        "exhaust | 3 | java.lang.OutOfMemoryError: Java heap space",
-        "signal:KILL | 137 | killed by SIGKILL: by hand or by the kernel's out-of-memory killer",
-        "signal:SEGV | 1 | the JVM crashed: SIGSEGV (0xb) at pc=",
-        "signal:ABRT | 134 | killed by SIGABRT: an abort in native code",
-      })
+  @MethodSource("deaths")
   void tellsOfEachDeathOnAllRanks(String death, int exitCode, String cause) throws IOException {
     var launch = new Launch(folder);
     Path ready = folder.resolve("ready");

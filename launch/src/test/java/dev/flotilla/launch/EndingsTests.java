@@ -13,13 +13,15 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** However a launch ends, nothing of it is left; while it runs on one host, it opens no port. */
 @Timeout(60)
@@ -29,21 +31,37 @@ class EndingsTests {
 
   @TempDir Path folder;
 
+  /**
+   * One way for a launch to end.
+   *
+   * @param step what rank 0 does
+   * @param signal what the launcher gets meanwhile
+   */
+  record Ending(String step, @Nullable String signal, int exitCode) {}
+
+  private static final List<Ending> ENDINGS =
+      List.of(
+          new Ending("sleep:1000", null, 0),
+          new Ending("exit:3", null, 3),
+          new Ending("throw:x", null, 1),
+          new Ending("signal:KILL", null, 137),
+          new Ending("train:99999/20", "TERM", 10),
+          new Ending("sleep:30000", "TERM", 143),
+          new Ending("sleep:30000", "INT", 130),
+          new Ending("sleep:30000", "KILL", 137));
+
+  /** All in turn: each once, and more often by the profile {@code thorough}. */
+  static Stream<Ending> endings() {
+    return IntStream.range(0, Integer.getInteger("flotilla.test.endings", ENDINGS.size()))
+        .mapToObj(i -> ENDINGS.get(i % ENDINGS.size()));
+  }
+
   @Execution(ExecutionMode.CONCURRENT)
   @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "sleep:1000 | | 0",
-        "exit:3 | | 3",
-        "throw:x | | 1",
-        "signal:KILL | | 137",
-        "train:99999/20 | TERM | 10",
-        "sleep:30000 | TERM | 143",
-        "sleep:30000 | INT | 130",
-        "sleep:30000 | KILL | 137",
-      })
-  void nothingIsLeft(String step, String signal, int exitCode) throws Exception {
+  @MethodSource("endings")
+  void nothingIsLeft(Ending ending) throws Exception {
+    String step = ending.step();
+    String signal = ending.signal();
     try (var launcher =
         LauncherProcess.start(
             folder, 2, "*:link", "*:print:ready", "0:sleep:700", "0:" + step, "1:" + other(step))) {
@@ -58,7 +76,7 @@ class EndingsTests {
         LauncherProcess.signal(signal, launcher.process().pid());
       }
 
-      assertThat(launcher.await(20)).as(launcher.out()).isEqualTo(exitCode);
+      assertThat(launcher.await(20)).as(launcher.out()).isEqualTo(ending.exitCode());
       assertThat(launcher.out() + launcher.logOf(0) + launcher.logOf(1)).doesNotContain(key);
 
       await()

@@ -9,13 +9,15 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(60)
 class HangTests {
@@ -24,9 +26,14 @@ class HangTests {
 
   @TempDir Path folder;
 
+  /** The ranks that hang one after the other: two, and more by the profile {@code thorough}. */
+  static IntStream hangs() {
+    return IntStream.range(0, Integer.getInteger("flotilla.test.hangs", 2)).map(i -> i % 3);
+  }
+
   @Execution(ExecutionMode.CONCURRENT)
   @ParameterizedTest
-  @ValueSource(ints = {0, 1})
+  @MethodSource("hangs")
   void namesAStoppedRankWithThreadDumpsOfTheOthers(int stopped) throws IOException {
     var launch = new Launch(folder);
     Path frozen = folder.resolve("frozen");
@@ -44,7 +51,7 @@ class HangTests {
     assertThat(result.exitCode()).isEqualTo(ExitCodes.HANG);
     Failure failure = result.failure().orElseThrow();
     assertThat(failure.rank()).isEqualTo(stopped);
-    String others = stopped == 0 ? "1,2" : "0,2";
+    String others = List.of("1,2", "0,2", "0,1").get(stopped);
     assertThat(failure.cause())
         .matches("silent for [89] s, at update 97, micro-step 388; it is stopped (?s:.*)")
         .contains(

@@ -92,7 +92,7 @@ final class JpegStructure {
           file,
           "byte " + at,
           "is a JPEG of four colours (CMYK), but grey or RGB is needed",
-          "convert it to RGB");
+          "convert it to RGB, for example with ImageMagick: mogrify -colorspace sRGB " + file);
     }
     if (colours != 1 && colours != 3) {
       throw DataProblem.at(file, "byte " + at, "expected 1 or 3 colours, but found " + colours, "");

@@ -9,16 +9,26 @@ import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.settings.ConfigException;
 import java.awt.image.BufferedImage;
+import java.awt.image.DataBuffer;
+import java.awt.image.Raster;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.function.IntBinaryOperator;
+import javax.imageio.IIOImage;
 import javax.imageio.ImageIO;
+import javax.imageio.stream.MemoryCacheImageInputStream;
+import javax.imageio.stream.MemoryCacheImageOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class ImageFolderTests {
 
@@ -162,19 +172,67 @@ final class ImageFolderTests {
     }
   }
 
-  @Test
-  void namesACmykJpegAndTheByte() throws IOException {
-    var file = folder.resolve("train/cat/a.jpeg");
-    byte[] bytes = Files.readAllBytes(file);
+  /** Plain CMYK, and what Adobe's programs write: CMYK and YCCK. */
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0, 2})
+  void namesACmykJpegAndTheByte(int adobeTransform) throws IOException {
+    byte[] jpeg = withAdobeMarker(cmyk(24, 16), adobeTransform);
+    Files.write(folder.resolve("train/cat/a.jpeg"), jpeg);
     int frame = 0;
-    while (bytes[frame] != (byte) 0xff || bytes[frame + 1] != (byte) 0xc0) {
+    while (jpeg[frame] != (byte) 0xff || jpeg[frame + 1] != (byte) 0xc0) {
       frame++;
     }
-    bytes[frame + 9] = 4;
-    Files.write(file, bytes);
-    int at = frame + 9;
+    String place = "a.jpeg, byte " + (frame + 9);
+    data().check();
     assertThatThrownBy(() -> image(data().train(), 0))
-        .hasMessageContaining("a.jpeg, byte " + at + ": is a JPEG of four colours (CMYK)");
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(folder.resolve("train/cat").toString())
+        .hasMessageContaining(place + ": is a JPEG of four colours (CMYK), but grey or RGB")
+        .hasMessageContaining("convert it to RGB");
+  }
+
+  /** Writes four bands as they are, which the decoder itself reads back as a raster alone. */
+  private static byte[] cmyk(int width, int height) throws IOException {
+    var raster = Raster.createInterleavedRaster(DataBuffer.TYPE_BYTE, width, height, 4, null);
+    for (int band = 0; band < 4; band++) {
+      var samples = new int[width * height];
+      Arrays.fill(samples, 40 * (band + 1));
+      raster.setSamples(0, 0, width, height, band, samples);
+    }
+    var bytes = new ByteArrayOutputStream();
+    var writer = ImageIO.getImageWritersByFormatName("jpeg").next();
+    try (var out = new MemoryCacheImageOutputStream(bytes)) {
+      writer.setOutput(out);
+      writer.write(new IIOImage(raster, null, null));
+    } finally {
+      writer.dispose();
+    }
+    assertReadsAsFourBands(bytes.toByteArray());
+    return bytes.toByteArray();
+  }
+
+  private static void assertReadsAsFourBands(byte[] jpeg) throws IOException {
+    var reader = ImageIO.getImageReadersByFormatName("jpeg").next();
+    try (var in = new MemoryCacheImageInputStream(new ByteArrayInputStream(jpeg))) {
+      reader.setInput(in);
+      assertThat(reader.readRaster(0, null).getNumBands()).isEqualTo(4);
+    } finally {
+      reader.dispose();
+    }
+  }
+
+  private static byte[] withAdobeMarker(byte[] jpeg, int transform) {
+    if (transform < 0) {
+      return jpeg;
+    }
+    byte[] marker = {
+      (byte) 0xff, (byte) 0xee, 0, 14, 'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, (byte) transform
+    };
+    return ByteBuffer.allocate(jpeg.length + marker.length)
+        .put(jpeg, 0, 2)
+        .put(marker)
+        .put(jpeg, 2, jpeg.length - 2)
+        .array();
   }
 
   @Test

@@ -106,7 +106,7 @@ record Reference(JsonNode root, double tolerance) {
     return Math.sqrt(sum);
   }
 
-  private static double[] doubles(Tensor tensor) {
+  static double[] doubles(Tensor tensor) {
     try (var _ = TensorScope.open()) {
       var dense = tensor.detach().to(torch.ScalarType.Double).contiguous();
       return NativeView.of(dense).toArray(ValueLayout.JAVA_DOUBLE);

@@ -22,6 +22,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -43,16 +44,11 @@ final class ReferenceTests {
           "vgg16", new Vgg16(10, 0, 24, 4),
           "vgg16_bn", new Vgg16Bn(10, 0, 24, 4));
 
-  /**
-   * In float64 all agree to 1e-8. In float32 rounding alone moves the first gradients of ResNet-50
-   * by 1e-3, in Python as here, so that it is not compared.
-   */
   static Stream<Arguments> imageModels() {
     return Stream.of(Precision.values())
         .flatMap(
             precision ->
                 MODELS.entrySet().stream()
-                    .filter(e -> precision == Precision.FLOAT64 || !e.getKey().equals("resnet50"))
                     .map(e -> Arguments.of(e.getKey(), precision, e.getValue())));
   }
 
@@ -72,11 +68,55 @@ final class ReferenceTests {
       var loss = bound.objective().loss(outputs, batch);
       reference.requireNumber("loss_sum", loss.sum().item_double());
       assertThat(loss.count()).isEqualTo(reference.whole("count"));
-      loss.sum().backward();
-      reference.requireNorms("gradient_norms", gradients(bound));
+      if (!isTooDeepForFloat32(name, precision)) {
+        loss.sum().backward();
+        reference.requireNorms("gradient_norms", gradients(bound));
+      }
       if (!model.buffers().isEmpty()) {
         reference.requireNorms("statistics", bound.state());
       }
+    }
+  }
+
+  /**
+   * With the statistics of the batch, rounding in float32 alone moves norms of single gradients of
+   * ResNet-50 by up to 9e-3, as 16 blocks on top of each other amplify it; twice the width and
+   * height leave 7e-3, 16 samples 3e-3. Outputs, loss and statistics are compared in float32, the
+   * gradients in float64, and in float32 below with fixed statistics, where they agree to 1e-6.
+   */
+  private static boolean isTooDeepForFloat32(String name, Precision precision) {
+    return name.equals("resnet50") && precision == Precision.FLOAT32;
+  }
+
+  @Test
+  void float32GradientsOfResNet50WithFixedStatisticsAreThoseOfFloat64() {
+    var exact = gradientsWithFixedStatistics(Precision.FLOAT64);
+    var rounded = gradientsWithFixedStatistics(Precision.FLOAT32);
+    assertThat(exact).hasSize(161);
+    exact.forEach(
+        (name, gradient) -> {
+          double[] other = rounded.getOrDefault(name, new double[gradient.length]);
+          double difference = 0;
+          double norm = 0;
+          for (int i = 0; i < gradient.length; i++) {
+            difference = Math.hypot(difference, gradient[i] - other[i]);
+            norm = Math.hypot(norm, gradient[i]);
+          }
+          assertThat(difference / norm).as(name).isLessThan(1e-4);
+        });
+  }
+
+  private static Map<String, double[]> gradientsWithFixedStatistics(Precision precision) {
+    var reference = Reference.of("resnet50", precision);
+    try (var bound = bind(new ResNet50(1000), precision);
+        var _ = TensorScope.open()) {
+      var batch = images(reference, 3, precision);
+      var outputs = run(bound, batch, ForwardMode.EVALUATE);
+      reference.requireValues("evaluated", outputs.only());
+      bound.objective().loss(outputs, batch).sum().backward();
+      Map<String, double[]> gradients = new TreeMap<>();
+      gradients(bound).forEach((name, value) -> gradients.put(name, Reference.doubles(value)));
+      return gradients;
     }
   }
 
