@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 
 /**
  * CPU time of 4 merged micro-batches of 32 and their update, against the same number of bare passes
- * of the same model and one update by libtorch's C++ optimizer, and against the same network written
- * by hand on libtorch's modules.
+ * of the same model and one update by libtorch's C++ optimizer, and against the same network
+ * written by hand on libtorch's modules.
  */
 public final class MergeTime {
 

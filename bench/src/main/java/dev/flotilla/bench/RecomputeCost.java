@@ -33,6 +33,7 @@ public final class RecomputeCost {
   private static final int BATCH = 8;
   private static final int LENGTH = 128;
   private static final int VOCABULARY = 1000;
+  private static final double DROPOUT = Double.parseDouble(System.getProperty("dropout", "0.1"));
 
   private RecomputeCost() {}
 
@@ -40,7 +41,7 @@ public final class RecomputeCost {
   private static final class Watched implements Model, Objective {
 
     private final Model model =
-        new BertTiny(null, 20, VOCABULARY, 512, 6, 8, 2048, LENGTH, 0.1, 0.1);
+        new BertTiny(null, 20, VOCABULARY, 512, 6, 8, 2048, LENGTH, DROPOUT, DROPOUT);
     private long before;
     private long kept;
 

@@ -82,6 +82,18 @@ final class Passage implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns the gradients that the outputs have collected, undefined where none came, and frees the
+   * outputs: a replay makes them anew.
+   */
+  List<Tensor> takeGradients() {
+    List<Tensor> gradients = new ArrayList<>();
+    pause.forEach(output -> gradients.add(new Tensor(output.grad())));
+    pause.forEach(TensorScope::free);
+    pause = List.of();
+    return gradients;
+  }
+
   @Override
   public void close() {
     if (graph != null) {

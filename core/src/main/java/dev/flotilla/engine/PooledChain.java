@@ -173,8 +173,9 @@ final class PooledChain implements ForwardBackward {
 
     private void backward(int lane) {
       try (var _ = TensorScope.open()) {
+        var gradients = lanes.get(lane).takeGradients();
         var graph = lanes.get(lane).graph();
-        Tape.backward(graph == null ? replay(lane) : graph, lanes.get(lane));
+        Tape.backward(graph == null ? replay(lane) : graph, gradients);
       }
     }
 

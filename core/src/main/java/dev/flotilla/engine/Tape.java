@@ -130,8 +130,9 @@ final class Tape {
       passages.get(index - 2).prepare();
     }
     try (var _ = TensorScope.open()) {
+      var gradients = passage.takeGradients();
       var graph = passage.graph();
-      backward(graph == null ? replay(index) : graph, passage);
+      backward(graph == null ? replay(index) : graph, gradients);
     }
   }
 
@@ -164,20 +165,18 @@ final class Tape {
     }
   }
 
-  /** Runs a graph backward from the gradients that its outputs have collected. */
-  static void backward(Activations outputs, Passage passage) {
+  /** Runs a graph backward from the gradients of its outputs, of which some may be undefined. */
+  static void backward(Activations outputs, List<Tensor> gradients) {
     List<Tensor> roots = new ArrayList<>();
-    List<Tensor> gradients = new ArrayList<>();
-    var pause = passage.pause().tensors();
-    for (int i = 0; i < pause.size(); i++) {
-      var gradient = pause.get(i).grad();
-      if (gradient.defined() && outputs.tensors().get(i).requires_grad()) {
+    List<Tensor> seeds = new ArrayList<>();
+    for (int i = 0; i < gradients.size(); i++) {
+      if (gradients.get(i).defined() && outputs.tensors().get(i).requires_grad()) {
         roots.add(outputs.tensors().get(i));
-        gradients.add(gradient);
+        seeds.add(gradients.get(i));
       }
     }
     if (!roots.isEmpty()) {
-      torch.backward(vector(roots), vector(gradients), new BoolOptional(), false, vector());
+      torch.backward(vector(roots), vector(seeds), new BoolOptional(), false, vector());
     }
   }
 

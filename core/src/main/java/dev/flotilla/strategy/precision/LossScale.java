@@ -156,7 +156,7 @@ final class LossScale {
       return;
     }
     throw new NumbersException(
-        ("amp: %d updates in a row were skipped at loss scale %s because %s; %s")
+        "amp: %d updates in a row were skipped at loss scale %s because %s; %s"
             .formatted(
                 inARow,
                 scale,

@@ -74,8 +74,7 @@ record BertEmbeddings(BertSizes sizes) implements Segment {
               .embedding(words, batch.tokens(), sizes.padTokenId(), false, false)
               .add_(torch.embedding(types, batch.types(), NO_PADDING, false, false))
               .add_(torch.embedding(positions, batch.positions(), NO_PADDING, false, false));
-      Tensor hidden =
-          torch.dropout(norm.apply(sum, mode), sizes.hiddenDropoutProb(), mode.isTraining());
+      Tensor hidden = Dropout.apply(norm.apply(sum, mode), sizes.hiddenDropoutProb(), mode);
       List<Tensor> output = new ArrayList<>(List.of(hidden, visible(batch.attention(), zero)));
       output.addAll(batch.rest());
       return new Activations(output);

@@ -9,9 +9,7 @@ import dev.flotilla.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.bytedeco.pytorch.DoubleOptional;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.global.torch;
 
 /**
@@ -108,21 +106,16 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
 
   /** Scaled dot-product attention over all heads at once → its context, then as it came in. */
   private Forward core(Weights weights) {
-    var everything = weights.own(new TensorOptional());
-    var usualScale = weights.own(new DoubleOptional());
+    var attention = new Attention(sizes.attentionProbsDropoutProb(), sizes.headSize(), weights);
     return (input, mode) -> {
       Tensor hidden = input.tensors().get(3);
-      Tensor visible = input.tensors().get(4);
       Tensor context =
-          torch.scaled_dot_product_attention(
+          attention.apply(
               heads(input.tensors().get(0)),
               heads(input.tensors().get(1)),
               heads(input.tensors().get(2)),
-              visible.numel() == 0 ? everything : new TensorOptional(visible),
-              mode.isTraining() ? sizes.attentionProbsDropoutProb() : 0,
-              false,
-              usualScale,
-              false);
+              input.tensors().get(4),
+              mode);
       Tensor joined =
           context.transpose(1, 2).reshape(hidden.size(0), hidden.size(1), hidden.size(2));
       return followedBy(joined, input, 3);
@@ -165,6 +158,6 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
   }
 
   private Tensor drop(Tensor value, ForwardMode mode) {
-    return torch.dropout(value, sizes.hiddenDropoutProb(), mode.isTraining());
+    return Dropout.apply(value, sizes.hiddenDropoutProb(), mode);
   }
 }

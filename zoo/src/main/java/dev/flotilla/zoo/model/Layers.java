@@ -60,7 +60,7 @@ record Layers(List<Layer> layers) implements Layer {
   }
 
   static Layer dropout(double probability) {
-    return Layer.of((input, mode) -> torch.dropout(input, probability, mode.isTraining()));
+    return Layer.of((input, mode) -> Dropout.apply(input, probability, mode));
   }
 
   private static long[] square(long side) {

@@ -37,8 +37,7 @@ record LinearSegment(String name, long inputs, long outputs, boolean isLast, dou
       Tensor flat = x.dim() == 2 ? x : x.flatten(1, -1);
       Tensor y = torch.linear(flat, weight, bias);
       Tensor activated = isLast ? y : y.relu_();
-      return Activations.of(
-          dropout > 0 && mode.isTraining() ? torch.dropout(activated, dropout, true) : activated);
+      return Activations.of(Dropout.apply(activated, dropout, mode));
     };
   }
 }
