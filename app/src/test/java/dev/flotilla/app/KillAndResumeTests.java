@@ -14,6 +14,7 @@ import java.util.SplittableRandom;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -99,6 +100,13 @@ class KillAndResumeTests {
     for (int seed = 0; seed < KILLS_PER_VARIANT; seed++) {
       killAndResume(variant, 1000 + seed);
     }
+  }
+
+  /** Three processes with dropout, each with its own generator. */
+  @Test
+  void recomputingChangesNoBitInSeveralProcesses() throws Exception {
+    assertThat(whole("recompute, async").files().weights())
+        .isEqualTo(whole("plain, async").files().weights());
   }
 
   /** SIGTERM to the launcher, or SIGUSR1 to a rank: all ranks stop after the same micro-step. */

@@ -127,7 +127,8 @@ public final class RecomputeCost {
         long all = plain.kept();
         System.out.printf(Locale.ROOT, "plain keeps %.1f MB%n", all / 1e6);
         var half = new MixedPrecision(HalfType.BF16);
-        var layers = new Recompute("layer.0", "layer.1", "layer.2", "layer.3", "layer.4", "layer.5");
+        var layers =
+            new Recompute("layer.0", "layer.1", "layer.2", "layer.3", "layer.4", "layer.5");
         compare("every layer", plain, batch, rounds, layers);
         compare("auto, half", plain, batch, rounds, Recompute.auto(all / 2));
         compare("auto, a fifth", plain, batch, rounds, Recompute.auto(all / 5));

@@ -3,19 +3,26 @@ package dev.flotilla.bench;
 import dev.flotilla.memory.ProcessMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.precision.HalfType;
+import dev.flotilla.strategy.precision.MixedPrecision;
+import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.LeakProbe;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.Digits;
 import dev.flotilla.zoo.model.LeNet5;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 /**
  * Memory of LeNet-5 training from update 1,000 to 10,000: native live bytes and resident size.
  *
- * <p>{@code bench/run Soak [UPDATES [K]]}, K micro-batches merged into each update, which fixes and
- * pre-touches the heap and keeps one malloc arena.
+ * <p>{@code bench/run Soak [UPDATES [K [TECHNIQUE…]]]}, K micro-batches merged into each update,
+ * with recompute, offload, bf16 or fp16 on top; fixes and pre-touches the heap and keeps one malloc
+ * arena.
  */
 public final class Soak {
 
@@ -33,7 +40,7 @@ public final class Soak {
         Trainer.on(World.solo())
             .model(new LeNet5(10))
             .optimizer(new Momentum(0.01, 0.9))
-            .strategy(new GradientMerge(k))
+            .strategy(techniques(k, args))
             .threads(1)
             .build()) {
       var source = new Digits().train().batches(64 / k).shuffled(1);
@@ -64,6 +71,21 @@ public final class Soak {
         liveGrowth,
         residentGrowth);
     System.exit(Math.abs(liveGrowth) <= 1 && residentGrowth <= 1 ? 0 : 1);
+  }
+
+  private static Strategy[] techniques(int k, String... args) {
+    List<Strategy> techniques = new ArrayList<>(List.of(new GradientMerge(k)));
+    for (int i = 2; i < args.length; i++) {
+      techniques.add(
+          switch (args[i]) {
+            case "recompute" -> Recompute.every(1);
+            case "offload" -> Recompute.every(1).offloaded();
+            case "bf16" -> new MixedPrecision(HalfType.BF16);
+            case "fp16" -> new MixedPrecision(HalfType.FP16);
+            default -> throw new IllegalArgumentException("no technique " + args[i]);
+          });
+    }
+    return techniques.toArray(Strategy[]::new);
   }
 
   /**
