@@ -19,15 +19,15 @@ class RecomputePlannerTests {
     List<PartCost> costs = new ArrayList<>();
     Map<Long, Long> before = Map.of();
     for (int i = 0; i < count; i++) {
-      long output = 1 + random.nextInt(20);
+      int output = 1 + random.nextInt(20);
       Map<Long, Long> outputs = new HashMap<>();
       if (random.nextBoolean() && !before.isEmpty()) {
         var passed = before.entrySet().iterator().next();
         outputs.put(passed.getKey(), passed.getValue());
       }
-      outputs.put((long) i + 1, output);
+      outputs.put((long) i + 1, (long) output);
       costs.add(
-          new PartCost("p" + i, output + random.nextInt(100), 1 + random.nextInt(50), outputs));
+          new PartCost("p" + i, output + random.nextLong(100), 1 + random.nextLong(50), outputs));
       before = outputs;
     }
     return costs;

@@ -141,14 +141,15 @@ class RecomputeTests {
    */
   private Snapshot underTheLeastMemory(Case example, GradientMerge merge) {
     long budget = leastBudget(example);
+    ConfigException tooLittle = null;
     for (int more = 0; more < 20; more++) {
       try {
         return train(example, merge, Recompute.auto(budget + ((long) more << 18)));
-      } catch (ConfigException tooLittle) {
-        continue;
+      } catch (ConfigException e) {
+        tooLittle = e;
       }
     }
-    throw new AssertionError("no plan was found for " + example);
+    throw new AssertionError("no plan was found for " + example, tooLittle);
   }
 
   @ParameterizedTest
@@ -169,7 +170,8 @@ class RecomputeTests {
     try {
       train(example, Recompute.auto(1));
     } catch (RuntimeException e) {
-      var words = e.getMessage().replaceFirst(".*need at least ([0-9]+[KM]iB).*", "$1");
+      var words =
+          String.valueOf(e.getMessage()).replaceFirst(".*need at least ([0-9]+[KM]iB).*", "$1");
       return ByteSize.parse(words).bytes();
     }
     throw new AssertionError("a budget of one byte was enough");
