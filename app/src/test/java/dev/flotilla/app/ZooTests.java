@@ -158,7 +158,8 @@ class ZooTests {
   @Test
   void namesTheWayOutWhereMergingMeetsBatchNorm() {
     assertThat(flotilla.run("plan", "resnet.yaml").expect(0).out())
-        .contains("use normalization: group");
+        .contains("batch_norm: whole_window")
+        .contains("normalization: group");
     assertThat(
             flotilla
                 .run(

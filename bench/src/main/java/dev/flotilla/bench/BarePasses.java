@@ -19,9 +19,15 @@ final class BarePasses implements AutoCloseable {
   private final BoundModel model;
   private final SGD optimizer;
 
-  BarePasses(Model described) {
+  /**
+   * Creates the model.
+   *
+   * @param terms loss terms of an update: the loss is a sum, and a model that diverges would be
+   *     quicker, since its maxima are easy to predict
+   */
+  BarePasses(Model described, int terms) {
     model = new BoundModel(described, Precision.FLOAT32, 42, _ -> false);
-    var options = new SGDOptions(0.01);
+    var options = new SGDOptions(0.01 / terms);
     options.momentum().put(0.9);
     var parameters = model.arena().parameters().values().toArray(Tensor[]::new);
     optimizer = new SGD(new TensorVector(parameters), options);

@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 public final class MergeTime {
 
   private static final int K = 4;
+  private static final int BATCH = 32;
   // Long enough for the optimising compiler, as training is.
   private static final int WARMUP = 400;
 
@@ -35,9 +36,9 @@ public final class MergeTime {
                 .strategy(new GradientMerge(K))
                 .threads(1)
                 .build();
-        var bare = new BarePasses(new LeNet5(10));
+        var bare = new BarePasses(new LeNet5(10), K * BATCH);
         var modules = new BareLeNet()) {
-      Batch batch = digits.load(IntStream.range(0, 32).toArray());
+      Batch batch = digits.load(IntStream.range(0, BATCH).toArray());
       Runnable merged =
           () -> {
             for (int i = 0; i < K; i++) {

@@ -80,8 +80,9 @@ final class Causes {
         Kind.BATCH_NORM,
         "The output of a sample changes with the other samples of its batch in training, but not in"
             + " evaluation, where running statistics are used: the model normalises over the batch."
-            + " A micro-batch has other statistics than the large batch. Use a normalisation within"
-            + " samples (group or layer), or larger micro-batches."
+            + " A micro-batch has other statistics than the large batch. Use batch_norm:"
+            + " whole_window, a normalisation within samples (group or layer), or larger"
+            + " micro-batches."
             + (isHidden
                 ? " The table does not show it, because it was made as in evaluation."
                 : ""));

@@ -8,18 +8,25 @@ import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Cosine;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Sgd;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.merge.Tail;
 import dev.flotilla.strategy.merge.Weighting;
 import dev.flotilla.strategy.merge.WindowLength;
+import dev.flotilla.strategy.norm.PoolOver;
+import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.verify.Cause.Kind;
 import dev.flotilla.verify.FaultyModels.Net.Between;
 import dev.flotilla.world.World;
+import dev.flotilla.zoo.data.SyntheticImages;
 import dev.flotilla.zoo.model.Mlp;
+import dev.flotilla.zoo.model.Normalization;
+import dev.flotilla.zoo.model.ResNet18;
+import dev.flotilla.zoo.model.Stem;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +115,19 @@ class VerifierTests {
   void aUsersModuleStartsEveryRunFromItsOwnValues() {
     var result = verify(Between.NOTHING);
     assertThat(result.isEqual()).isTrue();
+  }
+
+  @Test
+  void batchNormOverTheWholeWindowIsTheLargeBatch() {
+    var images = new SyntheticImages(3, 16, 10, 40, 8).train();
+    var subject =
+        new Verifier.Subject(
+            new ResNet18(10, Stem.CIFAR, Normalization.BATCH, 4, false, 4),
+            () -> Trainer.on(World.solo()).optimizer(new Sgd(0.1)).threads(1),
+            List.of(new PooledBatchNorm(PoolOver.WHOLE_WINDOW)),
+            images.batches(4).shuffled(5),
+            100);
+    assertThat(new Verifier(subject, 4, 2).verify(MERGE).isEqual()).isTrue();
   }
 
   @Test
