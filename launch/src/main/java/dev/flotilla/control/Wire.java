@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A connection that carries frames and never blocks; for one thread.
@@ -61,21 +62,45 @@ final class Wire implements Closeable {
     return frames;
   }
 
+  /**
+   * Returns the next frame, if it has come whole; what follows it stays for later.
+   *
+   * @throws IOException if the connection has ended, also by what came
+   */
+  Optional<Frame> receiveOne() throws IOException {
+    int count = channel.read(input);
+    input.flip();
+    Optional<Frame> frame = next();
+    input.compact();
+    if (count < 0 && frame.isEmpty()) {
+      throw new EOFException("the other end closed the connection");
+    }
+    return frame;
+  }
+
   private void takeFrames(List<Frame> frames) throws FrameException {
     input.flip();
-    while (input.remaining() >= Integer.BYTES) {
-      int length = input.getInt(input.position());
-      if (length < 1 || length > longest) {
-        throw new FrameException("a frame of %d bytes is not taken".formatted(length));
-      }
-      if (input.remaining() < Integer.BYTES + length) {
-        break;
-      }
-      int start = input.position() + Integer.BYTES;
-      frames.add(FrameCodec.decode(input.slice(start, length)));
-      input.position(start + length);
+    for (var frame = next(); frame.isPresent(); frame = next()) {
+      frames.add(frame.get());
     }
     input.compact();
+  }
+
+  private Optional<Frame> next() throws FrameException {
+    if (input.remaining() < Integer.BYTES) {
+      return Optional.empty();
+    }
+    int length = input.getInt(input.position());
+    if (length < 1 || length > longest) {
+      throw new FrameException("a frame of %d bytes is not taken".formatted(length));
+    }
+    if (input.remaining() < Integer.BYTES + length) {
+      return Optional.empty();
+    }
+    int start = input.position() + Integer.BYTES;
+    var frame = FrameCodec.decode(input.slice(start, length));
+    input.position(start + length);
+    return Optional.of(frame);
   }
 
   /** Sends a frame, now or when the other end reads on. */
