@@ -46,7 +46,7 @@ class CutCableTests {
     try (var hosts = TwoHosts.connect();
         var first = start(hosts, 0);
         var second = start(hosts, 1)) {
-      first.awaitTraining(folder.resolve("host0/work/run"));
+      first.awaitTraining(host(0).work().resolve("run"));
       Thread.sleep(1000);
 
       hosts.cut(end);
@@ -59,8 +59,12 @@ class CutCableTests {
     }
   }
 
+  private Flotilla host(int node) {
+    return Flotilla.in(folder.resolve("host" + node));
+  }
+
   private Running start(TwoHosts hosts, int node) {
-    return Flotilla.in(folder.resolve("host" + node))
+    return host(node)
         .through("ip", "netns", "exec", hosts.name(node))
         .start(
             "run",
