@@ -135,8 +135,8 @@ final class Resumption {
   }
 
   private static void requireSameLayout(SavedCheckpoint checkpoint, Map<String, String> facts) {
-    var saved = checkpoint.facts().get(Trainer.LAYOUT_FACT);
-    if (saved != null && !saved.equals(facts.get(Trainer.LAYOUT_FACT))) {
+    var saved = checkpoint.facts().get(CommonStart.LAYOUT_FACT);
+    if (saved != null && !saved.equals(facts.get(CommonStart.LAYOUT_FACT))) {
       throw new CheckpointException(
           "%s was saved from a model with other parameters (names, shapes, order or number type)"
               .formatted(checkpoint.folder()));

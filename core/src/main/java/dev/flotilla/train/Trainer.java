@@ -2,9 +2,7 @@ package dev.flotilla.train;
 
 import dev.flotilla.checkpoint.Position;
 import dev.flotilla.checkpoint.SavedCheckpoint;
-import dev.flotilla.collective.Agreement;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Collectives;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.collective.TrafficCount;
 import dev.flotilla.control.JobLink;
@@ -18,15 +16,12 @@ import dev.flotilla.engine.FullUpdate;
 import dev.flotilla.engine.ReplicaCheck;
 import dev.flotilla.engine.RunningStatistics;
 import dev.flotilla.engine.SegmentChain;
-import dev.flotilla.engine.StartUp;
 import dev.flotilla.engine.StepContext;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
 import dev.flotilla.engine.UpdateCount;
-import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.report.TrainingEvent;
-import dev.flotilla.settings.SharedFacts;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.world.World;
@@ -35,9 +30,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
-import org.bytedeco.pytorch.global.torch;
 
 /**
  * Trains a model on one rank, together with the other ranks of its world.
@@ -56,8 +48,6 @@ import org.bytedeco.pytorch.global.torch;
  */
 public final class Trainer implements AutoCloseable {
 
-  static final String LAYOUT_FACT = "parameters.layout";
-
   private final TrainerBuilder settings;
   private final Resources resources = new Resources();
   private final Collective collective;
@@ -70,7 +60,6 @@ public final class Trainer implements AutoCloseable {
   private final FitProgress progress = new FitProgress();
   private final SentBefore sentBefore = new SentBefore();
   private JobLink link = JobLink.ofThisProcess();
-  private final SortedMap<String, String> facts = new TreeMap<>();
   private final LearningRate learningRate;
   private final Checkpoints checkpoints;
   private long epochs;
@@ -79,16 +68,9 @@ public final class Trainer implements AutoCloseable {
     this.settings = settings;
     try {
       plan.warnings().forEach(issue -> note(issue.toString()));
-      NativeLibraries.load();
-      torch.set_num_threads(settings.threads);
-      collective = settings.wrapper.apply(resources.own(join()));
-      model =
-          resources.own(
-              new BoundModel(
-                  settings.requiredModel(), settings.precision, settings.seed, settings.frozen));
-      agree();
-      loadInitialWeights();
-      StartUp.broadcast(collective, model);
+      var start = new CommonStart(settings, resources, this::note);
+      collective = start.collective();
+      model = start.model();
       chain = resources.own(new SegmentChain(model, settings.seed, collective.rank()));
       statistics = new RunningStatistics(model.buffers(), collective);
       evaluator = new Evaluator(model, chain, collective);
@@ -102,7 +84,8 @@ public final class Trainer implements AutoCloseable {
       guard = new NumberGuard(settings.nonFinite, this::note);
       checkpoints =
           resources.own(
-              new Checkpoints(settings.checkpoints, collective, settings.sink, facts, parts()));
+              new Checkpoints(
+                  settings.checkpoints, collective, settings.sink, start.facts(), parts()));
     } catch (RuntimeException | Error failure) {
       resources.closeAfter(failure);
       throw failure;
@@ -112,29 +95,6 @@ public final class Trainer implements AutoCloseable {
   /** Starts to describe a trainer for a place in a world; {@code World.join()} for this process. */
   public static TrainerBuilder on(World world) {
     return new TrainerBuilder(world);
-  }
-
-  private Collective join() {
-    return Collectives.join(settings.world, settings.collectiveSettings);
-  }
-
-  /** Ranks that disagree in sizes would abort in their first collective. */
-  private void agree() {
-    facts.putAll(settings.facts);
-    facts.put(LAYOUT_FACT, model.arena().layout().hash());
-    facts.putAll(SharedFacts.of("optimizer", settings.requiredOptimizer()));
-    facts.putAll(SharedFacts.of("schedule", settings.schedule));
-    for (var technique : settings.strategies) {
-      facts.putAll(SharedFacts.of("strategy." + technique.key(), technique));
-    }
-    Agreement.check(collective, facts, settings.collectiveSettings.timeout());
-  }
-
-  private void loadInitialWeights() {
-    var weights = settings.initialWeights;
-    if (weights != null && collective.rank() == 0) {
-      weights.copyInto(model, settings.requiredModel().aliases(), this::note);
-    }
   }
 
   private StepRunner newRunner(StepPlan plan) {

@@ -1,0 +1,77 @@
+package dev.flotilla.train;
+
+import dev.flotilla.collective.Agreement;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Collectives;
+import dev.flotilla.engine.BoundModel;
+import dev.flotilla.engine.StartUp;
+import dev.flotilla.memory.NativeLibraries;
+import dev.flotilla.settings.SharedFacts;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.bytedeco.pytorch.global.torch;
+
+/** Brings ranks together: one group, the same settings, and the same model on all of them. */
+final class CommonStart {
+
+  static final String LAYOUT_FACT = "parameters.layout";
+
+  private final TrainerBuilder settings;
+  private final SortedMap<String, String> facts = new TreeMap<>();
+  private final Collective collective;
+  private final BoundModel model;
+
+  /**
+   * Joins, allocates, agrees and loads; all ranks come here together.
+   *
+   * @param resources owns what is opened, also if a later step fails
+   * @param notices takes one-line messages for the user
+   */
+  CommonStart(TrainerBuilder settings, Resources resources, Consumer<String> notices) {
+    this.settings = settings;
+    NativeLibraries.load();
+    torch.set_num_threads(settings.threads);
+    var joined = Collectives.join(settings.world, settings.collectiveSettings);
+    collective = settings.wrapper.apply(resources.own(joined));
+    model =
+        resources.own(
+            new BoundModel(
+                settings.requiredModel(), settings.precision, settings.seed, settings.frozen));
+    agree();
+    loadInitialWeights(notices);
+    StartUp.broadcast(collective, model);
+  }
+
+  /** Ranks that disagree in sizes would abort in their first collective. */
+  private void agree() {
+    facts.putAll(settings.facts);
+    facts.put(LAYOUT_FACT, model.arena().layout().hash());
+    facts.putAll(SharedFacts.of("optimizer", settings.requiredOptimizer()));
+    facts.putAll(SharedFacts.of("schedule", settings.schedule));
+    for (var technique : settings.strategies) {
+      facts.putAll(SharedFacts.of("strategy." + technique.key(), technique));
+    }
+    Agreement.check(collective, facts, settings.collectiveSettings.timeout());
+  }
+
+  private void loadInitialWeights(Consumer<String> notices) {
+    var weights = settings.initialWeights;
+    if (weights != null && collective.rank() == 0) {
+      weights.copyInto(model, settings.requiredModel().aliases(), notices);
+    }
+  }
+
+  Collective collective() {
+    return collective;
+  }
+
+  BoundModel model() {
+    return model;
+  }
+
+  /** Returns what all ranks have agreed on. */
+  SortedMap<String, String> facts() {
+    return facts;
+  }
+}
