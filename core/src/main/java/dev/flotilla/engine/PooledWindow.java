@@ -60,13 +60,9 @@ final class PooledWindow {
     return Stream.concat(batch.inputs().stream(), Stream.of(batch.targets()));
   }
 
-  /** Tells whether all batches are there; a rank without any takes part all the same. */
-  boolean isReady(MicroStep step) {
-    return !isOverWindow || step.decision() == Accumulation.Decision.UPDATE;
-  }
-
-  boolean isWaiting() {
-    return !waiting.isEmpty();
+  /** Tells whether batches wait for the end of the window. */
+  boolean isOverWindow() {
+    return isOverWindow;
   }
 
   List<Batch> batches() {

@@ -6,7 +6,6 @@ import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
 import dev.flotilla.engine.Claim.GradientStage;
-import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
@@ -16,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongToDoubleFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs micro-steps; the only home of the order of phases.
@@ -25,11 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StepRunner implements Stateful, AutoCloseable {
 
-  private final BoundModel model;
-  private final SegmentChain chain;
   private final Gradients gradients;
-  private final ForwardBackward pass;
-  private final @Nullable PooledWindow pool;
+  private final GradientPasses passes;
   private final Accumulation accumulation;
   private final boolean hasOwnWindows;
   private final List<GradientFilter> conditions;
@@ -45,16 +40,8 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   private MicroStep step = MicroStep.NONE;
   private long updates;
-  private FirstSteps firstSteps = FirstSteps.GRADIENTS_UNBOUND;
 
   private static final Accumulation UNENDING = (_, _, _) -> Decision.CONTINUE;
-
-  /** What remains to be checked once, in the first backward passes. */
-  private enum FirstSteps {
-    GRADIENTS_UNBOUND,
-    PLACE_UNCHECKED,
-    DONE
-  }
 
   /**
    * Builds the workers of a plan.
@@ -63,22 +50,10 @@ public final class StepRunner implements Stateful, AutoCloseable {
    */
   public StepRunner(
       StepPlan plan, StepContext context, SegmentChain chain, LongToDoubleFunction learningRate) {
-    this.model = context.model();
-    this.chain = chain;
-    this.gradients = model.arena().gradients();
+    this.gradients = context.arena().gradients();
     this.learningRate = learningRate;
     this.notices = context.notices();
-    plan.owner(Claim.Retain.class).ifPresent(c -> chain.retention(c.worker().apply(context)));
-    pool =
-        plan.owner(Claim.Pool.class)
-            .filter(_ -> model.buffers().hasStatistics())
-            .map(c -> new PooledWindow(c, plan, chain, context))
-            .orElse(null);
-    ForwardBackward innermost = pool == null ? chain : pool.pass();
-    for (var layer : plan.chain(Claim.Forward.class).reversed()) {
-      innermost = layer.worker().apply(context).around(innermost);
-    }
-    pass = innermost;
+    passes = new GradientPasses(plan, context, chain);
     accumulation =
         plan.owner(Claim.Accumulate.class)
             .map(c -> c.worker().apply(context))
@@ -90,7 +65,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
         plan.owner(Claim.Buckets.class)
             .map(c -> c.worker().apply(context))
             .orElse(BucketPlan.WHOLE)
-            .buckets(model.arena().layout());
+            .buckets(context.arena().layout());
     exchange =
         plan.owner(Claim.Share.class)
             .map(c -> c.worker().apply(context))
@@ -128,7 +103,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   /** Returns what techniques have to say in the run's summary. */
   public Map<String, Object> figures() {
-    Map<String, Object> figures = new LinkedHashMap<>(chain.figures());
+    Map<String, Object> figures = new LinkedHashMap<>(passes.figures());
     conditions.forEach(filter -> figures.putAll(filter.figures()));
     refinements.forEach(filter -> figures.putAll(filter.figures()));
     return figures;
@@ -161,7 +136,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
     if (lastOfEpoch && accumulation.after(microSteps, false, updates) == Decision.CONTINUE) {
       accumulation.epochEndedInside(microSteps, updates);
     }
-    addGradients(batch);
+    passes.add(batch, step);
     return switch (step.decision()) {
       case CONTINUE -> new StepOutcome(step, gradients.totals());
       case UPDATE -> finishWindow();
@@ -172,35 +147,28 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Runs one micro-batch of a window that a loop of the user's own will end. */
   public Totals accumulate(Batch batch) {
     step = step.next(UNENDING, false, updates);
-    addGradients(batch);
+    passes.add(batch, step);
     return gradients.totals();
   }
 
   /** Adds the gradient of a loss that a loop of the user's own has computed. */
   public Totals accumulate(LossTerms loss) {
     step = step.next(UNENDING, false, updates);
-    backward(List.of(loss));
-    gradients.sealTotals();
+    passes.add(loss, step);
     return gradients.totals();
   }
 
   /** Ends the window of a loop of the user's own with an exchange and an update. */
   public StepOutcome update() {
     step = step.asBoundary();
-    if (pool != null && pool.isWaiting()) {
-      runPool(pool);
-    }
-    gradients.sealTotals();
+    passes.complete(step);
     return finishWindow();
   }
 
   /** Throws away the gradients of the window so far. */
   public void clear() {
     step = step.asBoundary();
-    if (pool != null) {
-      pool.clear();
-    }
-    gradients.clear();
+    passes.clear();
   }
 
   /** Tells whether a technique decides where windows end. */
@@ -208,38 +176,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
     return hasOwnWindows;
   }
 
-  private void addGradients(Batch batch) {
-    if (pool != null) {
-      pool.add(batch);
-      if (pool.isReady(step)) {
-        runPool(pool);
-      }
-    } else if (!batch.isEmpty()) {
-      run(List.of(batch));
-    }
-    gradients.sealTotals();
-  }
-
-  private void run(List<Batch> batches) {
-    try (var _ = TensorScope.open()) {
-      backward(pass.forward(batches, step));
-    }
-  }
-
-  private void runPool(PooledWindow window) {
-    try {
-      run(window.batches());
-    } finally {
-      window.clear();
-    }
-  }
-
   private StepOutcome discardWindow() {
     var totals = gradients.totals();
-    if (pool != null) {
-      pool.clear();
-    }
-    gradients.clear();
+    passes.clear();
     return new StepOutcome(step, totals);
   }
 
@@ -275,40 +214,6 @@ public final class StepRunner implements Stateful, AutoCloseable {
     return true;
   }
 
-  private void backward(List<LossTerms> losses) {
-    losses.forEach(StepRunner::requireTerms);
-    if (losses.isEmpty()) {
-      pass.backward(losses, step);
-      return;
-    }
-    switch (firstSteps) {
-      case GRADIENTS_UNBOUND -> {
-        nameUnused(model.arena().bindGradientsAfter(() -> pass.backward(losses, step)));
-        firstSteps = FirstSteps.PLACE_UNCHECKED;
-      }
-      case PLACE_UNCHECKED -> {
-        pass.backward(losses, step);
-        model.arena().requireGradientsInPlace();
-        firstSteps = FirstSteps.DONE;
-      }
-      case DONE -> pass.backward(losses, step);
-    }
-    losses.forEach(loss -> gradients.addLoss(loss.sum(), loss.count()));
-  }
-
-  private static void requireTerms(LossTerms loss) {
-    if (loss.count() == 0 && loss.sum().item_double() != 0) {
-      throw new IllegalStateException(
-          "the loss is not zero but states no terms: give LossTerms the number it sums over");
-    }
-  }
-
-  private void nameUnused(List<String> unused) {
-    if (!unused.isEmpty()) {
-      notices.accept("not reached by backward, exchanged as zeros: " + String.join(", ", unused));
-    }
-  }
-
   @Override
   public void remember(RunState state) {
     var shared = state.shared().part("step");
@@ -320,12 +225,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   private void rememberWindow(RunState state) {
     if (!step.endsWindow()) {
-      gradients.remember(state.summed().part("window"));
-      if (pool != null) {
-        pool.remember(state);
-      }
+      passes.remember(state);
     } else if (!state.isSaving()) {
-      gradients.clear();
+      passes.clear();
     }
   }
 
