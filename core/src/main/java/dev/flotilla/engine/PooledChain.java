@@ -5,15 +5,10 @@ import dev.flotilla.data.Batch;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Part;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import org.bytedeco.pytorch.NoGradGuard;
-import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
@@ -28,16 +23,17 @@ final class PooledChain implements ForwardBackward {
   private final BoundModel model;
   private final SegmentChain chain;
   private final PartRunner parts;
+  private final SpanRunner spanRunner;
   private final Collective collective;
   private final boolean keepsGraphs;
   private final List<Stage> stages = new ArrayList<>();
-  private final Map<Integer, List<Boolean>> differentiable = new HashMap<>();
   private torch.@Nullable ScalarType autocast;
 
   PooledChain(BoundModel model, SegmentChain chain, Collective collective, boolean keepsGraphs) {
     this.model = model;
     this.chain = chain;
     this.parts = chain.parts();
+    this.spanRunner = new SpanRunner(parts);
     this.collective = collective;
     this.keepsGraphs = keepsGraphs;
   }
@@ -64,15 +60,13 @@ final class PooledChain implements ForwardBackward {
   @Override
   public void backward(List<LossTerms> losses, MicroStep step) {
     losses.forEach(loss -> loss.sum().backward());
-    try (var _ = TensorScope.open()) {
-      // Replays must leave no trace in the random numbers that anybody draws after them.
-      var numbers = parts.generator().get_state();
-      while (!stages.isEmpty()) {
-        stages.getLast().backward();
-        stages.removeLast().close();
-      }
-      parts.generator().set_state(numbers);
-    }
+    spanRunner.leavingNoTrace(
+        () -> {
+          while (!stages.isEmpty()) {
+            stages.getLast().backward();
+            stages.removeLast().close();
+          }
+        });
   }
 
   /** Drops what a pass that has failed left behind. */
@@ -137,24 +131,7 @@ final class PooledChain implements ForwardBackward {
 
     private void forward(int lane) {
       var span = new Span(index, index + 1, !keepsGraphs);
-      try (var _ = TensorScope.open()) {
-        var known = keepsGraphs ? null : differentiable.get(index);
-        var outputs = known == null ? run(lane, ForwardMode.TRAIN) : withoutGraph(lane);
-        var flags =
-            known == null ? outputs.tensors().stream().map(Tensor::requires_grad).toList() : known;
-        differentiable.put(index, flags);
-        lanes.add(new Passage(span, outputs, flags));
-      }
-    }
-
-    private Activations withoutGraph(int lane) {
-      try (var _ = new NoGradGuard()) {
-        return run(lane, ForwardMode.TRAIN);
-      }
-    }
-
-    private Activations run(int lane, ForwardMode mode) {
-      return parts.train(index, inputs.get(lane), mode, firstStep + lane);
+      lanes.add(spanRunner.forward(span, inputs.get(lane), firstStep + lane));
     }
 
     void backward() {
@@ -173,15 +150,14 @@ final class PooledChain implements ForwardBackward {
 
     private void backward(int lane) {
       try (var _ = TensorScope.open()) {
-        var gradients = lanes.get(lane).takeGradients();
-        var graph = lanes.get(lane).graph();
-        Tape.backward(graph == null ? replay(lane) : graph, gradients);
-      }
-    }
-
-    private Activations replay(int lane) {
-      try (var _ = Autocast.like(autocast)) {
-        return run(lane, ForwardMode.REPLAY);
+        var passage = lanes.get(lane);
+        var gradients = passage.takeGradients();
+        var graph = passage.graph();
+        SpanRunner.backward(
+            graph == null
+                ? spanRunner.replay(passage, inputs.get(lane), firstStep + lane, autocast)
+                : graph,
+            gradients);
       }
     }
 
