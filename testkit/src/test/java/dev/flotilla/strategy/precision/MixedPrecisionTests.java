@@ -25,7 +25,9 @@ import dev.flotilla.zoo.model.Mlp;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ObjIntConsumer;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Loss scales, overflows, and what stays float32. */
@@ -106,37 +108,41 @@ class MixedPrecisionTests {
 
   @Test
   void anOverflowOnOneRankSkipsTheUpdateOnAllOfThemTruly() {
-    var outcomes =
-        Ranks.of(2)
-            .callWorlds(
-                world -> {
-                  try (var trainer =
-                      trainer(world, new ArrayList<>(), fp16(32768, 1000, 2)).build()) {
-                    trainer.plannedUpdates(100);
-                    step(trainer, 4, 1);
-                    var before = Snapshot.of(trainer);
-                    boolean isUpdated = step(trainer, 4, world.rank() == 1 ? HUGE : 1);
-                    assertThat(isUpdated).isFalse();
-                    assertThat(trainer.updates()).isEqualTo(1);
-                    assertThat(Snapshot.of(trainer).isSameAs(before)).isTrue();
-                    step(trainer, 4, 1);
-                    return Snapshot.of(trainer);
-                  }
-                });
+    var disturbed =
+        onTwoRanks(
+            fp16(32768, 1000, 2),
+            (trainer, rank) -> {
+              step(trainer, 4, 1);
+              var before = Snapshot.of(trainer);
+              assertThat(step(trainer, 4, rank == 1 ? HUGE : 1)).isFalse();
+              assertThat(trainer.updates()).isEqualTo(1);
+              assertThat(Snapshot.of(trainer).isSameAs(before)).isTrue();
+              step(trainer, 4, 1);
+            });
     var undisturbed =
-        Ranks.of(2)
-            .callWorlds(
-                world -> {
-                  try (var trainer =
-                      trainer(world, new ArrayList<>(), fp16(32768, 1000, 2)).build()) {
-                    trainer.plannedUpdates(100);
-                    step(trainer, 4, 1);
-                    step(trainer, 4, 1);
-                    return Snapshot.of(trainer);
-                  }
-                });
-    assertThat(outcomes.get(0).isSameAs(outcomes.get(1))).isTrue();
-    assertThat(outcomes.get(0).isSameAs(undisturbed.get(0))).isTrue();
+        onTwoRanks(
+            fp16(32768, 1000, 2),
+            (trainer, _) -> {
+              step(trainer, 4, 1);
+              step(trainer, 4, 1);
+            });
+    assertThat(disturbed.get(0).isSameAs(disturbed.get(1))).isTrue();
+    assertThat(disturbed.get(0).isSameAs(undisturbed.get(0))).isTrue();
+  }
+
+  /** Does the same on two ranks, and returns what each holds in the end. */
+  private static List<Snapshot> onTwoRanks(
+      @Nullable MixedPrecision half, ObjIntConsumer<Trainer> steps) {
+    return Ranks.of(2)
+        .callWorlds(
+            world -> {
+              Strategy[] techniques = half == null ? new Strategy[0] : new Strategy[] {half};
+              try (var trainer = trainer(world, new ArrayList<>(), techniques).build()) {
+                trainer.plannedUpdates(100);
+                steps.accept(trainer, world.rank());
+                return Snapshot.of(trainer);
+              }
+            });
   }
 
   @Test
@@ -151,27 +157,9 @@ class MixedPrecisionTests {
 
   @Test
   void ranksOfVeryDifferentSizesAgreeInTheirFirstWindow() {
-    var half = new MixedPrecision(HalfType.FP16);
-    var outcomes =
-        Ranks.of(2)
-            .callWorlds(
-                world -> {
-                  try (var trainer = trainer(world, new ArrayList<>(), half).build()) {
-                    trainer.plannedUpdates(100);
-                    step(trainer, world.rank() == 0 ? 2 : 300, 1);
-                    return Snapshot.of(trainer);
-                  }
-                });
-    var single =
-        Ranks.of(2)
-            .callWorlds(
-                world -> {
-                  try (var trainer = trainer(world, new ArrayList<>()).build()) {
-                    trainer.plannedUpdates(100);
-                    step(trainer, world.rank() == 0 ? 2 : 300, 1);
-                    return Snapshot.of(trainer);
-                  }
-                });
+    ObjIntConsumer<Trainer> steps = (trainer, rank) -> step(trainer, rank == 0 ? 2 : 300, 1);
+    var outcomes = onTwoRanks(new MixedPrecision(HalfType.FP16), steps);
+    var single = onTwoRanks(null, steps);
     assertThat(outcomes.get(0).isSameAs(outcomes.get(1))).isTrue();
     assertThat(outcomes.get(0).relativeDistance(single.get(0))).isLessThan(2e-3);
   }
