@@ -22,6 +22,8 @@ import java.util.Locale;
  */
 public final class MergeMemory {
 
+  private static final int CHILDREN = 7;
+
   private MergeMemory() {}
 
   /** Prints the table; with arguments "batch k", runs one case and prints its peak. */
@@ -65,11 +67,14 @@ public final class MergeMemory {
     return ProcessMemory.peakResidentBytes();
   }
 
-  /** Returns the median of three, as the C library's heap is not always cut the same way. */
+  /** Returns the median of several, as the C library's heap is not always cut the same way. */
   private static double child(int batch, int k) throws IOException, InterruptedException {
-    var peaks = new double[] {oneChild(batch, k), oneChild(batch, k), oneChild(batch, k)};
+    var peaks = new double[CHILDREN];
+    for (int i = 0; i < CHILDREN; i++) {
+      peaks[i] = oneChild(batch, k);
+    }
     Arrays.sort(peaks);
-    return peaks[1];
+    return peaks[CHILDREN / 2];
   }
 
   private static double oneChild(int batch, int k) throws IOException, InterruptedException {
@@ -78,6 +83,8 @@ public final class MergeMemory {
     command.addAll(
         List.of(
             "--enable-native-access=ALL-UNNAMED",
+            // The optimising compiler borrows megabytes for a while, whatever is trained.
+            "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",
             // A heap that is there from the start, and no compiler that borrows memory for itself.
             "-Xms64m",
