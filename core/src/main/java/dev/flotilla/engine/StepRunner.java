@@ -34,6 +34,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private final List<GradientFilter> refinements;
   private final Update update;
   private final Sync sync;
+  private final boolean isAlone;
   private final List<Stateful> remembering = new ArrayList<>();
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
@@ -70,18 +71,20 @@ public final class StepRunner implements Stateful, AutoCloseable {
         plan.owner(Claim.Share.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(() -> new DenseExchange(context.collective()));
-    finite = new FiniteCheck(context.collective());
+    var peers = exchange.peers(context.collective());
+    isAlone = peers.size() < context.collective().size();
+    finite = new FiniteCheck(peers);
     refinements = refinements(plan.chain(Claim.Refine.class), context);
     update =
         plan.owner(Claim.Apply.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(context.update());
     sync = plan.owner(Claim.Follow.class).map(c -> c.worker().apply(context)).orElse(Sync.NONE);
+    sync.follow(update);
     conditions.forEach(filter -> remembering.add(filter::remember));
     remembering.add(exchange::remember);
     refinements.forEach(filter -> remembering.add(filter::remember));
     remembering.add(update);
-    remembering.add(sync::remember);
   }
 
   /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */
@@ -106,7 +109,13 @@ public final class StepRunner implements Stateful, AutoCloseable {
     Map<String, Object> figures = new LinkedHashMap<>(passes.figures());
     conditions.forEach(filter -> figures.putAll(filter.figures()));
     refinements.forEach(filter -> figures.putAll(filter.figures()));
+    figures.putAll(sync.figures());
     return figures;
+  }
+
+  /** Returns what follows an update. */
+  public Sync sync() {
+    return sync;
   }
 
   /** Returns the number of updates made. */
@@ -188,7 +197,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
     Totals totals = proceed ? exchange.exchange(gradients, buckets) : gradients.totals();
     if (totals.count() == 0) {
-      notices.accept("update skipped: no rank had a loss term in window " + updates);
+      notices.accept(
+          "update skipped: %s had %s loss term in window %d"
+              .formatted(isAlone ? "this rank" : "no rank", isAlone ? "no" : "a", updates));
       proceed = false;
     }
     if (proceed) {
@@ -198,11 +209,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
     double lr = learningRate.applyAsDouble(updates);
     if (proceed) {
       update.apply(lr);
-      updates++;
     }
-    sync.afterWindow(step);
+    // What only this rank leaves out counts as made, or ranks would no longer be in step.
+    boolean counts = proceed || isAlone;
+    updates += counts ? 1 : 0;
+    var outcome = new StepOutcome(step, counts, totals, counts ? lr : 0, finite.finding());
+    sync.afterWindow(outcome);
     gradients.clear();
-    return new StepOutcome(step, proceed, totals, proceed ? lr : 0, finite.finding());
+    return outcome;
   }
 
   private boolean apply(List<GradientFilter> filters) {
@@ -220,7 +234,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
     step = step.remembered(shared);
     updates = shared.number("updates", updates);
     rememberWindow(state);
-    remembering.forEach(worker -> worker.remember(state));
+    var ofWorkers = sync.letsRanksDiffer() ? new OwnReplica(state) : state;
+    remembering.forEach(worker -> worker.remember(ofWorkers));
+    sync.remember(state);
   }
 
   private void rememberWindow(RunState state) {
@@ -233,6 +249,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   @Override
   public void close() {
+    sync.close();
     update.close();
   }
 }
