@@ -1,8 +1,8 @@
 package dev.flotilla.engine;
 
-import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
 import dev.flotilla.engine.Claim.GradientStage;
@@ -28,8 +28,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private final Accumulation accumulation;
   private final boolean hasOwnWindows;
   private final List<GradientFilter> conditions;
-  private final List<Bucket> buckets;
-  private final Exchange exchange;
+  private final WindowExchange exchange;
   private final FiniteCheck finite;
   private final List<GradientFilter> refinements;
   private final Update update;
@@ -54,7 +53,6 @@ public final class StepRunner implements Stateful, AutoCloseable {
     this.gradients = context.arena().gradients();
     this.learningRate = learningRate;
     this.notices = context.notices();
-    passes = new GradientPasses(plan, context, chain);
     accumulation =
         plan.owner(Claim.Accumulate.class)
             .map(c -> c.worker().apply(context))
@@ -62,17 +60,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
     hasOwnWindows = plan.owner(Claim.Accumulate.class).isPresent();
     conditions =
         plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
-    buckets =
-        plan.owner(Claim.Buckets.class)
-            .map(c -> c.worker().apply(context))
-            .orElse(BucketPlan.WHOLE)
-            .buckets(context.arena().layout());
-    exchange =
+    Exchange sharing =
         plan.owner(Claim.Share.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(() -> new DenseExchange(context.collective()));
-    var peers = exchange.peers(context.collective());
+    var peers = sharing.peers(context.collective());
     isAlone = peers.size() < context.collective().size();
+    exchange = exchange(sharing, peers, plan, context);
+    passes = new GradientPasses(plan, context, chain, this::duringBackward);
     finite = new FiniteCheck(peers);
     refinements = refinements(plan.chain(Claim.Refine.class), context);
     update =
@@ -85,6 +80,16 @@ public final class StepRunner implements Stateful, AutoCloseable {
     remembering.add(exchange::remember);
     refinements.forEach(filter -> remembering.add(filter::remember));
     remembering.add(update);
+  }
+
+  private static WindowExchange exchange(
+      Exchange sharing, Collective peers, StepPlan plan, StepContext context) {
+    var buckets =
+        plan.owner(Claim.Buckets.class)
+            .map(c -> c.worker().apply(context))
+            .orElseGet(() -> BucketPlan.whole(context.arena().layout()));
+    boolean hasNoPeer = peers.size() == 1;
+    return new WindowExchange(sharing, buckets, context.arena(), hasNoPeer, context.notices());
   }
 
   /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */
@@ -107,6 +112,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Returns what techniques have to say in the run's summary. */
   public Map<String, Object> figures() {
     Map<String, Object> figures = new LinkedHashMap<>(passes.figures());
+    figures.putAll(exchange.figures());
     conditions.forEach(filter -> figures.putAll(filter.figures()));
     refinements.forEach(filter -> figures.putAll(filter.figures()));
     figures.putAll(sync.figures());
@@ -185,6 +191,16 @@ public final class StepRunner implements Stateful, AutoCloseable {
     return hasOwnWindows;
   }
 
+  /** Lets buckets leave while backward goes on, where nothing has to happen in between. */
+  private void duringBackward(Runnable backward, Object graph) {
+    boolean begins =
+        step.decision() == Decision.UPDATE && conditions.stream().noneMatch(GradientFilter::isDue);
+    if (begins) {
+      finite.beforeExchange(gradients);
+    }
+    exchange.during(backward, graph, begins);
+  }
+
   private StepOutcome discardWindow() {
     var totals = gradients.totals();
     passes.clear();
@@ -192,10 +208,12 @@ public final class StepRunner implements Stateful, AutoCloseable {
   }
 
   private StepOutcome finishWindow() {
-    finite.beforeExchange(gradients);
-    boolean proceed = apply(conditions);
+    if (!exchange.isBegun()) {
+      finite.beforeExchange(gradients);
+    }
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
-    Totals totals = proceed ? exchange.exchange(gradients, buckets) : gradients.totals();
+    boolean proceed = exchange.isBegun() || apply(conditions);
+    Totals totals = proceed ? exchange.finish() : gradients.totals();
     if (totals.count() == 0) {
       notices.accept(
           "update skipped: %s had %s loss term in window %d"
@@ -249,6 +267,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   @Override
   public void close() {
+    exchange.close();
     sync.close();
     update.close();
   }

@@ -36,6 +36,9 @@ record Averaging(
     refuseWith(
         "sharding", "a rank that holds a shard needs all ranks to agree at all times", facts, issues);
     refuseWith("batch_norm", "pooling makes ranks wait at every micro-step", facts, issues);
+    if (group == Among.RANK) {
+      refuseWith("fuse_all_reduce", "there are no gradients on the wire", facts, issues);
+    }
     if (momentum != MomentumPolicy.LOCAL) {
       addMomentumIssues(facts, issues);
     }

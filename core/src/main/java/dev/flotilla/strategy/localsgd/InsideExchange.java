@@ -1,12 +1,9 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
-import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.engine.Exchange;
-import java.util.List;
 
 /**
  * Exchanges gradients among the ranks that share their parameters; with nobody, where a rank is on
@@ -15,8 +12,10 @@ import java.util.List;
 record InsideExchange(Collective inside) implements Exchange {
 
   @Override
-  public Totals exchange(Gradients gradients, List<Bucket> buckets) {
-    return Exchange.dense(inside).exchange(gradients, buckets);
+  public void share(Gradients gradients, Bucket bucket) {
+    if (inside.size() > 1) {
+      Exchange.dense(inside).share(gradients, bucket);
+    }
   }
 
   @Override

@@ -5,7 +5,6 @@ import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /** Codes parameters, and sends what else is averaged as it is: it is little or delicate. */
@@ -28,8 +27,8 @@ final class SplitWire implements MeanWire {
     var plain = new PlainWire(levels, Traffic.EXCHANGE);
     return switch (wire) {
       case FP32 -> plain;
-      case BF16 -> split(new HalfCodec(torch.ScalarType.BFloat16), plain, levels, parameters);
-      case FP16 -> split(new HalfCodec(torch.ScalarType.Half), plain, levels, parameters);
+      case BF16 -> split(new HalfCodec(true), plain, levels, parameters);
+      case FP16 -> split(new HalfCodec(false), plain, levels, parameters);
       case INT8 -> split(new IntegerCodec(8), plain, levels, parameters);
       case INT4 -> split(new IntegerCodec(4), plain, levels, parameters);
     };
