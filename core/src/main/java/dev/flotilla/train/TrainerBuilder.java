@@ -200,7 +200,8 @@ public final class TrainerBuilder {
             layout,
             microBatch,
             strategies.stream().map(Strategy::key).collect(Collectors.toSet()));
-    boolean ranksDiffer = world.size() > 1 && strategies.stream().anyMatch(Strategy::letsRanksDiffer);
+    boolean ranksDiffer =
+        world.size() > 1 && strategies.stream().anyMatch(Strategy::letsRanksDiffer);
     if (nonFinite == NonFinite.ROLLBACK && ranksDiffer) {
       throw new PlanRejectedException(
           List.of(

@@ -91,7 +91,8 @@ class ConformanceTests {
     assertThat(outcomes.get(0).weights().isSameAs(outcomes.get(1).weights())).isTrue();
     assertThat(outcomes.get(0).calls()).isEqualTo(outcomes.get(1).calls());
     boolean isLocal = row.techniques().stream().anyMatch(Strategy::letsRanksDiffer);
-    assertThat(outcomes.get(0).calls()).hasSizeGreaterThanOrEqualTo(isLocal ? UPDATES / 4 : UPDATES);
+    assertThat(outcomes.get(0).calls())
+        .hasSizeGreaterThanOrEqualTo(isLocal ? UPDATES / 4 : UPDATES);
   }
 
   @ParameterizedTest

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.engine.Claim;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
@@ -42,7 +41,9 @@ public record AdaptiveLocalSgd(
         int adaptEvery,
     @Setting(doc = "the optimizer's memory at an average: local, average or reset", def = "local")
         MomentumPolicy momentum,
-    @Setting(doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback", def = "fp32")
+    @Setting(
+            doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
+            def = "fp32")
         Wire wire,
     @Setting(doc = "average behind the next round's updates, one round late", def = "false")
         boolean overlap,
@@ -68,8 +69,7 @@ public record AdaptiveLocalSgd(
 
   /** Starts with an interval and lets a rule change it. */
   public AdaptiveLocalSgd(int initKSteps, IntervalRule rule) {
-    this(
-        initKSteps, 1, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, Wire.FP32, false, Among.RANK);
+    this(initKSteps, 1, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, Wire.FP32, false, Among.RANK);
   }
 
   private Averaging averaging() {

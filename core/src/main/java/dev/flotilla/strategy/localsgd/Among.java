@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 /** Who has parameters of its own between two averages. */
 public enum Among {
   /** Every rank. */

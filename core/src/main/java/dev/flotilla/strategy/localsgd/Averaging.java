@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.TorchOptimizer;
 import dev.flotilla.strategy.PlanFacts;
@@ -34,7 +33,10 @@ record Averaging(
     List<PlanIssue> issues = new ArrayList<>();
     refuseWith("dgc", "there are no gradients on the wire that it could compress", facts, issues);
     refuseWith(
-        "sharding", "a rank that holds a shard needs all ranks to agree at all times", facts, issues);
+        "sharding",
+        "a rank that holds a shard needs all ranks to agree at all times",
+        facts,
+        issues);
     refuseWith("batch_norm", "pooling makes ranks wait at every micro-step", facts, issues);
     if (group == Among.RANK) {
       refuseWith("fuse_all_reduce", "there are no gradients on the wire", facts, issues);

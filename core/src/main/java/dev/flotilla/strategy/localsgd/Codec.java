@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import org.bytedeco.pytorch.Tensor;
 
 /** Writes float32 numbers with fewer bits. */

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Traffic;
@@ -15,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends a vector with fewer bits and sums it in float32, in rank order.
  *
- * <p>Each rank gets one slice of every other's vector, adds up, and sends the coded mean of its slice
- * to all: the volume of an all-reduce. What coding loses on the way in, and on the way out, is kept
- * and added to the next round.
+ * <p>Each rank gets one slice of every other's vector, adds up, and sends the coded mean of its
+ * slice to all: the volume of an all-reduce. What coding loses on the way in, and on the way out,
+ * is kept and added to the next round.
  */
 final class CodedWire implements MeanWire {
 

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;

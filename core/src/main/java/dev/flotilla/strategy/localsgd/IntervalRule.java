@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 /** How the next interval follows from loss and learning rate. */
 public enum IntervalRule {
   /** Fleet's: ⌈√(k₀ · η₀ F / (η F₀))⌉. */

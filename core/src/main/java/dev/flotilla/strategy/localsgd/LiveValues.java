@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Update;
 import dev.flotilla.memory.TensorScope;

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.collective.CollectiveException;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.engine.StepContext;
@@ -34,8 +33,7 @@ final class LocalAveraging implements Sync {
   private double lastDrift;
   private long roundBegan = System.nanoTime();
 
-  LocalAveraging(
-      Averaging settings, Interval interval, Levels.Joined levels, StepContext context) {
+  LocalAveraging(Averaging settings, Interval interval, Levels.Joined levels, StepContext context) {
     this.settings = settings;
     this.interval = interval;
     this.levels = levels;

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.engine.Claim;
 import dev.flotilla.engine.StepContext;
 import dev.flotilla.engine.Sync;

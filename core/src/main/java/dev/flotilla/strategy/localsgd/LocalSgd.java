@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.engine.Claim;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
@@ -34,7 +33,9 @@ public record LocalSgd(
     @Setting(doc = "updates at the start that are averaged one by one", def = "1") int beginStep,
     @Setting(doc = "the optimizer's memory at an average: local, average or reset", def = "local")
         MomentumPolicy momentum,
-    @Setting(doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback", def = "fp32")
+    @Setting(
+            doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
+            def = "fp32")
         Wire wire,
     @Setting(doc = "average behind the next round's updates, one round late", def = "false")
         boolean overlap,

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.state.RunState;
 import org.bytedeco.pytorch.Tensor;
 

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 

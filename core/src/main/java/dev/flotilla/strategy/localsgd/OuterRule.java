@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 /** Update rules of the outer optimizer. */
 public enum OuterRule {
   /** θ ← θ − η Δ. */

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;

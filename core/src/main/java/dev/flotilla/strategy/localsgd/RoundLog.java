@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.state.State;

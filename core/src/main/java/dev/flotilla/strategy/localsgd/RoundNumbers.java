@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Pending;

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;

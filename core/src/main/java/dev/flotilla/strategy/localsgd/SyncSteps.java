@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import dev.flotilla.state.State;
 
 /** Counts updates and says after which of them ranks average. */

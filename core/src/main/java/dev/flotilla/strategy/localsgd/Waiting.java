@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.localsgd;
 
-
 /** Number types of what ranks send when they average: always differences since the last average. */
 public enum Wire {
   /** The parameters' own type. */

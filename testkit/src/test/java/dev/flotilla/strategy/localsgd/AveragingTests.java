@@ -95,8 +95,7 @@ class AveragingTests {
     return Ranks.of(ranks).callWorlds(world -> fit(world, evaluateEvery, with));
   }
 
-  private static LocalSgd local(
-      int k, Wire wire, boolean overlap, @Nullable OuterOptimizer outer) {
+  private static LocalSgd local(int k, Wire wire, boolean overlap, @Nullable OuterOptimizer outer) {
     return new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, overlap, Among.RANK, outer);
   }
 

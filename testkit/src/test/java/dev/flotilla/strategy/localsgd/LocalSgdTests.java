@@ -51,8 +51,7 @@ class LocalSgdTests {
             .strategy(with)
             .threads(1)
             .build()) {
-      var shard =
-          BatchSource.perRank(POINTS, 8).shuffled(3).epoch(0, world.rank(), world.size());
+      var shard = BatchSource.perRank(POINTS, 8).shuffled(3).epoch(0, world.rank(), world.size());
       for (int i = 0; parameters.size() < UPDATES; i++) {
         try (var _ = TensorScope.open()) {
           if (trainer.step(shard.load(i % shard.batches())).updated()) {
@@ -137,7 +136,8 @@ class LocalSgdTests {
     var other = policy == MomentumPolicy.LOCAL ? MomentumPolicy.AVERAGE : MomentumPolicy.LOCAL;
     var others = paths(2, new Momentum(0.1, 0.9), averaging(5, 0, other));
     assertThat(equalAfter(paths)).containsExactly(5, 10, 15, 20);
-    assertThat(distance(paths.getFirst().parameters().get(4), others.getFirst().parameters().get(4)))
+    assertThat(
+            distance(paths.getFirst().parameters().get(4), others.getFirst().parameters().get(4)))
         .as("no difference before the first average")
         .isZero();
     assertThat(distance(paths.getFirst().last(), others.getFirst().last())).isGreaterThan(1e-6);
@@ -169,7 +169,8 @@ class LocalSgdTests {
   @Test
   void intervalsCountUpdatesWhereMicroBatchesAreMerged() {
     var paths =
-        paths(2, new Momentum(0.1, 0.9), averaging(4, 1, MomentumPolicy.LOCAL), new GradientMerge(3));
+        paths(
+            2, new Momentum(0.1, 0.9), averaging(4, 1, MomentumPolicy.LOCAL), new GradientMerge(3));
     assertThat(equalAfter(paths)).containsExactly(1, 5, 9, 13, 17);
     assertThat(paths.getFirst().averages()).isEqualTo(5);
   }
