@@ -1,8 +1,6 @@
 package dev.flotilla.strategy.localsgd;
 
-import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.RunState;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -24,21 +22,21 @@ final class CommonPoint implements AutoCloseable {
   private final @Nullable Tensor velocity;
 
   /** Takes the present values for the common ones. */
-  CommonPoint(LiveValues live, Averaging settings, Precision precision) {
+  CommonPoint(LiveValues live, Averaging settings) {
     this.live = live;
     this.outer = settings.outer();
     try (var _ = TensorScope.open()) {
-      point = zeros(precision, live.length());
-      difference = zeros(precision, live.length());
-      departure = settings.overlap() ? zeros(precision, live.length()) : null;
+      point = zeros(live.length());
+      difference = zeros(live.length());
+      departure = settings.overlap() ? zeros(live.length()) : null;
       boolean hasVelocity = outer != null && outer.name() == OuterRule.NESTEROV;
-      velocity = hasVelocity ? zeros(precision, live.parameters().numel()) : null;
+      velocity = hasVelocity ? zeros(live.parameters().numel()) : null;
       live.readInto(point);
     }
   }
 
-  private static Tensor zeros(Precision precision, long length) {
-    return TensorScope.keep(Tensors.zeros(precision.scalarType(), length));
+  private Tensor zeros(long length) {
+    return TensorScope.keep(live.parameters().new_zeros(length));
   }
 
   /** Returns what travels: this rank's way since the last average, to be replaced by the mean. */

@@ -48,7 +48,7 @@ final class LocalAveraging implements Sync {
   @Override
   public void follow(Update update) {
     var live = new LiveValues(context.model(), update, settings.momentum());
-    common = new CommonPoint(live, settings, context.model().precision());
+    common = new CommonPoint(live, settings);
   }
 
   private CommonPoint common() {
