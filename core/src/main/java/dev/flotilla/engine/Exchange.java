@@ -13,7 +13,7 @@ import java.util.Map;
  * <p>All three steps run on one thread, which is not the one that trains when buckets are shared
  * while backward goes on. All ranks take them in the same order, so collectives match.
  */
-public interface Exchange {
+public interface Exchange extends AutoCloseable {
 
   /** Begins a window: this rank's totals are final, its gradients perhaps not yet. */
   default void begin(Gradients gradients) {}
@@ -51,4 +51,8 @@ public interface Exchange {
   default Map<String, Object> figures() {
     return Map.of();
   }
+
+  /** Frees what it holds; nothing by default. */
+  @Override
+  default void close() {}
 }

@@ -38,9 +38,7 @@ record Averaging(
         facts,
         issues);
     refuseWith("batch_norm", "pooling makes ranks wait at every micro-step", facts, issues);
-    if (group == Among.RANK) {
-      refuseWith("fuse_all_reduce", "there are no gradients on the wire", facts, issues);
-    }
+    refuseWith("fuse_all_reduce", "it plans for gradients that all ranks exchange", facts, issues);
     if (momentum != MomentumPolicy.LOCAL) {
       addMomentumIssues(facts, issues);
     }
