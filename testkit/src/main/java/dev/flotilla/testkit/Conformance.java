@@ -1,7 +1,10 @@
 package dev.flotilla.testkit;
 
+import dev.flotilla.collective.Wire;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.fusion.BucketRule;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
 import dev.flotilla.strategy.localsgd.Among;
 import dev.flotilla.strategy.localsgd.IntervalRule;
@@ -9,7 +12,7 @@ import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.localsgd.MomentumPolicy;
 import dev.flotilla.strategy.localsgd.OuterOptimizer;
 import dev.flotilla.strategy.localsgd.OuterRule;
-import dev.flotilla.strategy.localsgd.Wire;
+import dev.flotilla.strategy.localsgd.WireType;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
@@ -68,6 +71,17 @@ public final class Conformance {
             "gradient merge and clip",
             Promise.ALGORITHMIC,
             List.of(new GradientMerge(3), new ClipByNorm(0.5))),
+        new Row("buckets in backward", Promise.EXACT, List.of(buckets(Wire.FP32))),
+        new Row(
+            "buckets, recompute and merge",
+            Promise.ALGORITHMIC,
+            List.of(buckets(Wire.FP32), Recompute.every(1), new GradientMerge(3))),
+        new Row("bf16 on the wire", Promise.EXACT, List.of(buckets(Wire.BF16)), 0.05),
+        new Row(
+            "fp16 on the wire and in passes",
+            Promise.ALGORITHMIC,
+            List.of(buckets(Wire.FP16), new MixedPrecision(HalfType.FP16)),
+            0.05),
         new Row("recompute", Promise.EXACT, List.of(Recompute.every(1))),
         new Row("recompute in a file", Promise.EXACT, List.of(Recompute.every(1).offloaded())),
         new Row("recompute by plan", Promise.EXACT, List.of(Recompute.auto(1 << 20))),
@@ -77,12 +91,12 @@ public final class Conformance {
             List.of(Recompute.every(1), new GradientMerge(3))),
         new Row("local SGD of 1", Promise.EXACT, List.of(new LocalSgd(1))),
         local("local SGD of 4", new LocalSgd(4)),
-        local("local SGD of 4, momentum averaged", localSgd(MomentumPolicy.AVERAGE, Wire.FP32)),
-        local("local SGD of 4, momentum reset, bf16", localSgd(MomentumPolicy.RESET, Wire.BF16)),
-        local("local SGD behind the next round", behind(Wire.FP32, null)),
+        local("local SGD of 4, momentum averaged", localSgd(MomentumPolicy.AVERAGE, WireType.FP32)),
+        local("local SGD of 4, momentum reset, bf16", localSgd(MomentumPolicy.RESET, WireType.BF16)),
+        local("local SGD behind the next round", behind(WireType.FP32, null)),
         local(
             "outer Nesterov with int8 behind the next round",
-            behind(Wire.INT8, new OuterOptimizer(OuterRule.NESTEROV, 0.5, 0.5))),
+            behind(WireType.INT8, new OuterOptimizer(OuterRule.NESTEROV, 0.5, 0.5))),
         local("adaptive local SGD", new AdaptiveLocalSgd(4, IntervalRule.FLEET)),
         local("adaptive local SGD by the paper", new AdaptiveLocalSgd(4, IntervalRule.ADACOMM)),
         new Row(
@@ -110,12 +124,17 @@ public final class Conformance {
     return new Row(name, Promise.EXACT, List.of(technique), 1.0);
   }
 
-  private static LocalSgd localSgd(MomentumPolicy momentum, Wire wire) {
+  private static LocalSgd localSgd(MomentumPolicy momentum, WireType wire) {
     return new LocalSgd(4, 1, momentum, wire, false, Among.RANK, null);
   }
 
-  private static LocalSgd behind(Wire wire, @Nullable OuterOptimizer outer) {
+  private static LocalSgd behind(WireType wire, @Nullable OuterOptimizer outer) {
     return new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, true, Among.RANK, outer);
+  }
+
+  /** A bucket per layer of the small models here. */
+  private static FuseAllReduce buckets(Wire wire) {
+    return new FuseAllReduce(1e-4, 50, 0, true, BucketRule.SIZE, wire);
   }
 
   /** Sums in 16 bits depend on how samples are spread over ranks. */

@@ -44,7 +44,7 @@ public record AdaptiveLocalSgd(
     @Setting(
             doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
             def = "fp32")
-        Wire wire,
+        WireType wire,
     @Setting(doc = "average behind the next round's updates, one round late", def = "false")
         boolean overlap,
     @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
@@ -69,7 +69,7 @@ public record AdaptiveLocalSgd(
 
   /** Starts with an interval and lets a rule change it. */
   public AdaptiveLocalSgd(int initKSteps, IntervalRule rule) {
-    this(initKSteps, 1, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, Wire.FP32, false, Among.RANK);
+    this(initKSteps, 1, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.RANK);
   }
 
   private Averaging averaging() {

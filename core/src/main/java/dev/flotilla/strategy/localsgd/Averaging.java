@@ -24,7 +24,7 @@ record Averaging(
     String key,
     int beginStep,
     MomentumPolicy momentum,
-    Wire wire,
+    WireType wire,
     boolean overlap,
     Among group,
     @Nullable OuterOptimizer outer) {
@@ -91,7 +91,7 @@ record Averaging(
     if (beginStep > 1) {
       text.append(", at each of the first ").append(beginStep);
     }
-    if (wire != Wire.FP32) {
+    if (wire != WireType.FP32) {
       text.append(", ").append(words(wire)).append(" on the wire");
     }
     if (overlap) {

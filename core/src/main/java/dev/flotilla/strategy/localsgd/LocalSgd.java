@@ -36,7 +36,7 @@ public record LocalSgd(
     @Setting(
             doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
             def = "fp32")
-        Wire wire,
+        WireType wire,
     @Setting(doc = "average behind the next round's updates, one round late", def = "false")
         boolean overlap,
     @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
@@ -56,7 +56,7 @@ public record LocalSgd(
 
   /** Averages every so many updates from the first on. */
   public LocalSgd(int kSteps) {
-    this(kSteps, 1, MomentumPolicy.LOCAL, Wire.FP32, false, Among.RANK, null);
+    this(kSteps, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.RANK, null);
   }
 
   private Averaging averaging() {

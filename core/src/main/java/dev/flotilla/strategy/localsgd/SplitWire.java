@@ -22,7 +22,7 @@ final class SplitWire implements MeanWire {
   }
 
   /** Returns the wire that a setting asks for. */
-  static MeanWire of(Wire wire, Levels.Joined levels, long parameters) {
+  static MeanWire of(WireType wire, Levels.Joined levels, long parameters) {
     var plain = new PlainWire(levels, Traffic.EXCHANGE);
     return switch (wire) {
       case FP32 -> plain;

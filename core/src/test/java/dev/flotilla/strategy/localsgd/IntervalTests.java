@@ -56,7 +56,7 @@ class IntervalTests {
   private static AdaptiveInterval adaptive(int init, int begin, IntervalRule rule) {
     return new AdaptiveInterval(
         new AdaptiveLocalSgd(
-            init, begin, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, Wire.FP32, false, Among.RANK));
+            init, begin, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.RANK));
   }
 
   @ParameterizedTest
@@ -150,7 +150,7 @@ class IntervalTests {
                 0.5,
                 20,
                 MomentumPolicy.LOCAL,
-                Wire.FP32,
+                WireType.FP32,
                 false,
                 Among.RANK));
     interval.adapt(new Totals(20, 10), 0.1, 1);

@@ -95,14 +95,14 @@ class AveragingTests {
     return Ranks.of(ranks).callWorlds(world -> fit(world, evaluateEvery, with));
   }
 
-  private static LocalSgd local(int k, Wire wire, boolean overlap, @Nullable OuterOptimizer outer) {
+  private static LocalSgd local(int k, WireType wire, boolean overlap, @Nullable OuterOptimizer outer) {
     return new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, overlap, Among.RANK, outer);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aRunThatEndsInMidRoundEndsOnTheAverageThatItWasEvaluatedOn(boolean overlap) {
-    var ranks = fit(2, LoopSettings.AT_END, local(8, Wire.FP32, overlap, null));
+    var ranks = fit(2, LoopSettings.AT_END, local(8, WireType.FP32, overlap, null));
     assertThat(ranks.get(0).weights().isSameAs(ranks.get(1).weights())).isTrue();
     assertThat(ranks.get(0).evaluated()).isEqualTo(ranks.get(0).after());
   }
@@ -110,7 +110,7 @@ class AveragingTests {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void evaluatingInMidRoundChangesNothing(boolean overlap) {
-    var technique = local(8, Wire.INT8, overlap, null);
+    var technique = local(8, WireType.INT8, overlap, null);
     var seldom = fit(2, LoopSettings.AT_END, technique).getFirst();
     var often = fit(2, 3, technique).getFirst();
     assertThat(often.weights().isSameAs(seldom.weights())).isTrue();
@@ -119,18 +119,18 @@ class AveragingTests {
 
   @Test
   void anOuterStepOfLengthOneIsTheAverage() {
-    var plain = fit(2, LoopSettings.AT_END, local(1, Wire.FP32, false, null)).getFirst();
+    var plain = fit(2, LoopSettings.AT_END, local(1, WireType.FP32, false, null)).getFirst();
     var sgd = new OuterOptimizer(OuterRule.SGD, 1, 0);
-    var outer = fit(2, LoopSettings.AT_END, local(1, Wire.FP32, false, sgd)).getFirst();
+    var outer = fit(2, LoopSettings.AT_END, local(1, WireType.FP32, false, sgd)).getFirst();
     assertThat(outer.weights().isSameAs(plain.weights())).isTrue();
     var nesterov = new OuterOptimizer(OuterRule.NESTEROV, 1, 0);
-    var same = fit(2, LoopSettings.AT_END, local(1, Wire.FP32, false, nesterov)).getFirst();
+    var same = fit(2, LoopSettings.AT_END, local(1, WireType.FP32, false, nesterov)).getFirst();
     assertThat(same.weights().isSameAs(plain.weights())).isTrue();
   }
 
   @ParameterizedTest
-  @EnumSource(Wire.class)
-  void anOuterOptimizerLearnsOverEveryWire(Wire wire) {
+  @EnumSource(WireType.class)
+  void anOuterOptimizerLearnsOverEveryWire(WireType wire) {
     var nesterov = new OuterOptimizer(OuterRule.NESTEROV, 0.7, 0.6);
     var ranks = fit(3, LoopSettings.AT_END, local(5, wire, false, nesterov));
     var dense = fit(3, LoopSettings.AT_END).getFirst();
@@ -140,13 +140,13 @@ class AveragingTests {
 
   @Test
   void narrowWiresSendWhatTheySay() {
-    long full = fit(2, LoopSettings.AT_END, local(5, Wire.FP32, false, null)).getFirst().bytes();
-    long bf16 = fit(2, LoopSettings.AT_END, local(5, Wire.BF16, false, null)).getFirst().bytes();
+    long full = fit(2, LoopSettings.AT_END, local(5, WireType.FP32, false, null)).getFirst().bytes();
+    long bf16 = fit(2, LoopSettings.AT_END, local(5, WireType.BF16, false, null)).getFirst().bytes();
     assertThat(2 * bf16).isEqualTo(full);
-    long fp16 = fit(2, LoopSettings.AT_END, local(5, Wire.FP16, false, null)).getFirst().bytes();
+    long fp16 = fit(2, LoopSettings.AT_END, local(5, WireType.FP16, false, null)).getFirst().bytes();
     assertThat(fp16).isBetween(bf16, bf16 + 6 * 8);
-    long int8 = fit(2, LoopSettings.AT_END, local(5, Wire.INT8, false, null)).getFirst().bytes();
-    long int4 = fit(2, LoopSettings.AT_END, local(5, Wire.INT4, false, null)).getFirst().bytes();
+    long int8 = fit(2, LoopSettings.AT_END, local(5, WireType.INT8, false, null)).getFirst().bytes();
+    long int4 = fit(2, LoopSettings.AT_END, local(5, WireType.INT4, false, null)).getFirst().bytes();
     // 224 elements on two ranks are padded to two slices of 512.
     assertThat(int8).isEqualTo(6 * 2 * (512 + 2 * 4));
     assertThat(int4).isEqualTo(6 * 2 * (256 + 2 * 4));
@@ -154,8 +154,8 @@ class AveragingTests {
 
   @Test
   void comingARoundLateStillLearns() {
-    var now = fit(2, LoopSettings.AT_END, local(4, Wire.FP32, false, null)).getFirst();
-    var late = fit(2, LoopSettings.AT_END, local(4, Wire.FP32, true, null)).getFirst();
+    var now = fit(2, LoopSettings.AT_END, local(4, WireType.FP32, false, null)).getFirst();
+    var late = fit(2, LoopSettings.AT_END, local(4, WireType.FP32, true, null)).getFirst();
     assertThat(late.weights().isSameAs(now.weights())).isFalse();
     assertThat(late.evaluated()).isLessThan(1.5 * now.evaluated());
   }
@@ -163,7 +163,7 @@ class AveragingTests {
   @Test
   void oneRoundLateMeansTheMeanOfTheRoundBefore() {
     // After update 1 all are equal; 5 sends w₅ on its way; at 9 its mean arrives.
-    var technique = local(4, Wire.FP32, true, null);
+    var technique = local(4, WireType.FP32, true, null);
     var alone = new LocalSgd(1000);
     var late = Ranks.of(2).callWorlds(world -> steps(world, 9, technique));
     var free = Ranks.of(2).callWorlds(world -> steps(world, 9, alone));
@@ -205,9 +205,9 @@ class AveragingTests {
 
   @ParameterizedTest
   @EnumSource(
-      value = Wire.class,
+      value = WireType.class,
       names = {"FP32", "INT8"})
-  void hostsStayTogetherAtEveryUpdateAndMeetAtAverages(Wire wire) {
+  void hostsStayTogetherAtEveryUpdateAndMeetAtAverages(WireType wire) {
     var technique = new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, false, Among.HOST, null);
     var paths = Ranks.of(4).callWorlds(world -> steps(onTwoHosts(world), 9, technique));
     for (int update = 1; update <= 9; update++) {
@@ -223,7 +223,7 @@ class AveragingTests {
 
   @Test
   void oneHostAloneIsSynchronousTraining() {
-    var technique = new LocalSgd(4, 1, MomentumPolicy.LOCAL, Wire.FP32, false, Among.HOST, null);
+    var technique = new LocalSgd(4, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.HOST, null);
     var one = Ranks.of(2).callWorlds(world -> steps(world, 9, technique)).getFirst();
     var plain = Ranks.of(2).callWorlds(world -> steps(world, 9)).getFirst();
     assertThat(one.getLast().isSameAs(plain.getLast())).isTrue();

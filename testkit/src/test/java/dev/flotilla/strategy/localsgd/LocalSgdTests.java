@@ -94,7 +94,7 @@ class LocalSgdTests {
   }
 
   private static LocalSgd averaging(int k, int begin, MomentumPolicy momentum) {
-    return new LocalSgd(k, begin, momentum, Wire.FP32, false, Among.RANK, null);
+    return new LocalSgd(k, begin, momentum, WireType.FP32, false, Among.RANK, null);
   }
 
   @ParameterizedTest

@@ -1,7 +1,7 @@
 package dev.flotilla.strategy.localsgd;
 
 /** Number types of what ranks send when they average: always differences since the last average. */
-public enum Wire {
+public enum WireType {
   /** The parameters' own type. */
   FP32,
   /** Half of the bytes, with the range of float32. */
