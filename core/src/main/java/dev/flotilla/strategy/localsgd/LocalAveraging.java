@@ -19,7 +19,6 @@ final class LocalAveraging implements Sync {
 
   private final Averaging settings;
   private final Interval interval;
-  private final Levels.Joined levels;
   private final StepContext context;
   private final SyncSteps steps;
   private final RoundNumbers numbers;
@@ -36,7 +35,6 @@ final class LocalAveraging implements Sync {
   LocalAveraging(Averaging settings, Interval interval, Levels.Joined levels, StepContext context) {
     this.settings = settings;
     this.interval = interval;
-    this.levels = levels;
     this.context = context;
     this.steps = new SyncSteps(settings.beginStep());
     this.numbers = new RoundNumbers(levels.all());
