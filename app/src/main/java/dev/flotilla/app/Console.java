@@ -32,7 +32,10 @@ final class Console implements EventSink {
   @Override
   public void on(TrainingEvent event) {
     switch (event) {
-      case TrainingEvent.Configured _, TrainingEvent.EpochEnded _, TrainingEvent.Saved _ -> {}
+      case TrainingEvent.Configured _,
+          TrainingEvent.EpochEnded _,
+          TrainingEvent.Averaged _,
+          TrainingEvent.Saved _ -> {}
       case TrainingEvent.Resumed resumed ->
           line("resumed after update %d from %s".formatted(resumed.update(), resumed.checkpoint()));
       case TrainingEvent.Started started -> start(started);

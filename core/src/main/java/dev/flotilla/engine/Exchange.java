@@ -3,6 +3,7 @@ package dev.flotilla.engine;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
 import dev.flotilla.state.RunState;
 import java.util.Map;
 
@@ -27,6 +28,20 @@ public interface Exchange extends AutoCloseable {
    */
   default Totals end(Gradients gradients) {
     return gradients.totals();
+  }
+
+  /**
+   * Returns the ranks that hold the same gradients after the exchange; by default all of them.
+   *
+   * @param all the group of all ranks
+   */
+  default Collective peers(Collective all) {
+    return all;
+  }
+
+  /** Returns the dense exchange among the ranks of a group. */
+  static Exchange dense(Collective group) {
+    return new DenseExchange(group);
   }
 
   /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */

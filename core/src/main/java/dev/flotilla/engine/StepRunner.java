@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
 import dev.flotilla.engine.Claim.GradientStage;
@@ -32,6 +33,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private final List<GradientFilter> refinements;
   private final Update update;
   private final Sync sync;
+  private final boolean isAlone;
   private final List<Stateful> remembering = new ArrayList<>();
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
@@ -58,33 +60,36 @@ public final class StepRunner implements Stateful, AutoCloseable {
     hasOwnWindows = plan.owner(Claim.Accumulate.class).isPresent();
     conditions =
         plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
-    exchange = exchange(plan, context);
+    Exchange sharing =
+        plan.owner(Claim.Share.class)
+            .map(c -> c.worker().apply(context))
+            .orElseGet(() -> new DenseExchange(context.collective()));
+    var peers = sharing.peers(context.collective());
+    isAlone = peers.size() < context.collective().size();
+    exchange = exchange(sharing, peers, plan, context);
     passes = new GradientPasses(plan, context, chain, this::duringBackward);
-    finite = new FiniteCheck(context.collective());
+    finite = new FiniteCheck(peers);
     refinements = refinements(plan.chain(Claim.Refine.class), context);
     update =
         plan.owner(Claim.Apply.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(context.update());
     sync = plan.owner(Claim.Follow.class).map(c -> c.worker().apply(context)).orElse(Sync.NONE);
+    sync.follow(update);
     conditions.forEach(filter -> remembering.add(filter::remember));
     remembering.add(exchange::remember);
     refinements.forEach(filter -> remembering.add(filter::remember));
     remembering.add(update);
-    remembering.add(sync::remember);
   }
 
-  private static WindowExchange exchange(StepPlan plan, StepContext context) {
-    Exchange sharing =
-        plan.owner(Claim.Share.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(() -> new DenseExchange(context.collective()));
+  private static WindowExchange exchange(
+      Exchange sharing, Collective peers, StepPlan plan, StepContext context) {
     var buckets =
         plan.owner(Claim.Buckets.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(() -> BucketPlan.whole(context.arena().layout()));
-    boolean isAlone = context.collective().size() == 1;
-    return new WindowExchange(sharing, buckets, context.arena(), isAlone, context.notices());
+    boolean hasNoPeer = peers.size() == 1;
+    return new WindowExchange(sharing, buckets, context.arena(), hasNoPeer, context.notices());
   }
 
   /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */
@@ -110,7 +115,13 @@ public final class StepRunner implements Stateful, AutoCloseable {
     figures.putAll(exchange.figures());
     conditions.forEach(filter -> figures.putAll(filter.figures()));
     refinements.forEach(filter -> figures.putAll(filter.figures()));
+    figures.putAll(sync.figures());
     return figures;
+  }
+
+  /** Returns what follows an update. */
+  public Sync sync() {
+    return sync;
   }
 
   /** Returns the number of updates made. */
@@ -204,7 +215,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
     boolean proceed = exchange.isBegun() || apply(conditions);
     Totals totals = proceed ? exchange.finish() : gradients.totals();
     if (totals.count() == 0) {
-      notices.accept("update skipped: no rank had a loss term in window " + updates);
+      notices.accept(
+          "update skipped: %s had %s loss term in window %d"
+              .formatted(isAlone ? "this rank" : "no rank", isAlone ? "no" : "a", updates));
       proceed = false;
     }
     if (proceed) {
@@ -214,11 +227,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
     double lr = learningRate.applyAsDouble(updates);
     if (proceed) {
       update.apply(lr);
-      updates++;
     }
-    sync.afterWindow(step);
+    // What only this rank leaves out counts as made, or ranks would no longer be in step.
+    boolean counts = proceed || isAlone;
+    updates += counts ? 1 : 0;
+    var outcome = new StepOutcome(step, counts, totals, counts ? lr : 0, finite.finding());
+    sync.afterWindow(outcome);
     gradients.clear();
-    return new StepOutcome(step, proceed, totals, proceed ? lr : 0, finite.finding());
+    return outcome;
   }
 
   private boolean apply(List<GradientFilter> filters) {
@@ -236,7 +252,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
     step = step.remembered(shared);
     updates = shared.number("updates", updates);
     rememberWindow(state);
-    remembering.forEach(worker -> worker.remember(state));
+    var ofWorkers = sync.letsRanksDiffer() ? new OwnReplica(state) : state;
+    remembering.forEach(worker -> worker.remember(ofWorkers));
+    sync.remember(state);
   }
 
   private void rememberWindow(RunState state) {
@@ -250,6 +268,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   @Override
   public void close() {
     exchange.close();
+    sync.close();
     update.close();
   }
 }
