@@ -55,6 +55,16 @@ public final class Gradients implements AutoCloseable {
     return withTail.narrow(0, bucket.offset(), bucket.length() + (last ? TAIL : 0));
   }
 
+  /** Returns a part of the gradients without the tail. */
+  public Tensor part(Bucket bucket) {
+    return values.narrow(0, bucket.offset(), bucket.length());
+  }
+
+  /** Returns loss sum and count, for an exchange that sends them apart from the gradients. */
+  public Tensor tail() {
+    return withTail.narrow(0, layout.length(), TAIL);
+  }
+
   /** Adds the loss of one micro-step to the window's totals. */
   public void addLoss(Tensor sum, long terms) {
     try (var detached = sum.detach()) {

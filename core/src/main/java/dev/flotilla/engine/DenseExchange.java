@@ -2,14 +2,10 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
-import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * The default exchange: an all-reduce of sums, with loss and count riding behind the last element.
@@ -19,17 +15,10 @@ import java.util.List;
 record DenseExchange(Collective collective) implements Exchange {
 
   @Override
-  public Totals exchange(Gradients gradients, List<Bucket> buckets) {
-    if (collective.size() > 1) {
-      try (var _ = TensorScope.open()) {
-        List<Pending> pending = new ArrayList<>();
-        for (var bucket : buckets) {
-          var slice = gradients.slice(bucket);
-          pending.add(collective.allReduce(slice, Reduction.SUM, Traffic.EXCHANGE));
-        }
-        pending.forEach(Pending::await);
-      }
+  public void share(Gradients gradients, Bucket bucket) {
+    try (var _ = TensorScope.open()) {
+      var slice = gradients.slice(bucket);
+      collective.allReduce(slice, Reduction.SUM, Traffic.EXCHANGE).await();
     }
-    return gradients.totals();
   }
 }

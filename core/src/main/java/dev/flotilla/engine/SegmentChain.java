@@ -20,6 +20,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   private final Tape tape;
   private final Set<Integer> pauses;
   private Retention retention;
+  private List<Span> spans = List.of();
   private boolean scoring;
   private Score lastScore = Score.NONE;
 
@@ -54,8 +55,13 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   /** Runs one batch forward. */
   public LossTerms forward(Batch batch, MicroStep step) {
     var inputs = parts.inputs(batch);
-    var spans = withPauses(retention.spans(rehearsal(batch, step)));
+    spans = withPauses(retention.spans(rehearsal(batch, step)));
     return loss(tape.forward(spans, inputs, step.index()), batch);
+  }
+
+  /** Returns what the last forward pass ran through. */
+  List<Span> spans() {
+    return spans;
   }
 
   private Rehearsal rehearsal(Batch batch, MicroStep step) {
