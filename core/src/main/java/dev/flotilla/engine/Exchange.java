@@ -3,6 +3,7 @@ package dev.flotilla.engine;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
 import dev.flotilla.state.RunState;
 import java.util.Map;
 
@@ -14,7 +15,24 @@ import java.util.Map;
  */
 public interface Exchange {
 
-  /** Begins a window: this rank's totals are final, its gradients perhaps not yet. */
+  /** Returns the exchange that sums all gradients. */
+  static Exchange dense(Collective collective) {
+    return new DenseExchange(collective);
+  }
+
+  /**
+   * Tells whether what a rank does not send in this window stays with it. Gradients are then judged
+   * and scaled before they are shared, not after, and leave only when backward has ended. All ranks
+   * say the same.
+   */
+  default boolean keepsResiduals() {
+    return false;
+  }
+
+  /**
+   * Begins a window: this rank's totals are final, its gradients perhaps not yet. One that keeps
+   * residuals shares the totals here, and lets ranks agree whether all gradients are finite.
+   */
   default void begin(Gradients gradients) {}
 
   /** Shares one bucket, whose gradients on this rank are final; returns when that is done. */

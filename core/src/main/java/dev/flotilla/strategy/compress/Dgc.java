@@ -1,6 +1,7 @@
 package dev.flotilla.strategy.compress;
 
 import dev.flotilla.engine.Claim;
+import dev.flotilla.engine.StepContext;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
@@ -12,6 +13,7 @@ import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends only the largest entries of the gradient and keeps the rest for later (Lin et al., 2018,
@@ -126,7 +128,41 @@ public record Dgc(
 
   /** Tests switch the masking off, to compare with plain momentum. */
   List<Claim> claims(boolean masksMomentum) {
-    return List.of();
+    var workers = new Workers(this, masksMomentum);
+    return List.of(
+        new Claim.Share(
+            description(), true, context -> new SparseExchange(workers.compression(context))),
+        new Claim.Apply(
+            "the optimizer on what is shared; momentum inside the compression",
+            context -> new CompressedUpdate(workers.compression(context))));
+  }
+
+  private String description() {
+    String sent = "the largest entries of each bucket (sparsity %s)".formatted(sparsity);
+    return rampupBeginStep == 0
+        ? sent
+        : "dense mean until update %d, then %s".formatted(rampupBeginStep, sent);
+  }
+
+  /** Gives exchange and update of one run the same state. */
+  private static final class Workers {
+    private final Dgc settings;
+    private final boolean masksMomentum;
+    private @Nullable Compression compression;
+
+    Workers(Dgc settings, boolean masksMomentum) {
+      this.settings = settings;
+      this.masksMomentum = masksMomentum;
+    }
+
+    Compression compression(StepContext context) {
+      var known = compression;
+      if (known == null) {
+        known = new Compression(settings, context, masksMomentum);
+        compression = known;
+      }
+      return known;
+    }
   }
 
   @Override

@@ -28,6 +28,21 @@ record Division(List<Stretch> compressed, List<Stretch> dense) {
         stretches(layout, isLarge, decay), stretches(layout, isLarge.negate(), decay));
   }
 
+  /**
+   * Returns the whole arena, cut only where the decay changes, as it is without compression: other
+   * cuts would round otherwise at their ends.
+   */
+  static List<Stretch> everything(Layout layout, ToDoubleFunction<Slot> decay) {
+    var stretches = stretches(layout, _ -> true, decay);
+    List<Stretch> all = new ArrayList<>();
+    for (int i = 0; i < stretches.size(); i++) {
+      var stretch = stretches.get(i);
+      long end = i + 1 < stretches.size() ? stretches.get(i + 1).offset() : layout.length();
+      all.add(new Stretch(stretch.offset(), end - stretch.offset(), stretch.decay()));
+    }
+    return all;
+  }
+
   /** Neighbours are joined, with the gap between them: it is zero and stays zero. */
   private static List<Stretch> stretches(
       Layout layout, Predicate<Slot> member, ToDoubleFunction<Slot> decay) {
