@@ -13,6 +13,7 @@ import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.compress.Dgc;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
@@ -41,6 +42,7 @@ final class BuiltIn implements CatalogueProvider {
   public Map<String, Class<? extends Strategy>> techniques() {
     return Map.of(
         "dgc", Dgc.class,
+        "fuse_all_reduce", FuseAllReduce.class,
         "gradient_merge", GradientMerge.class,
         "recompute", Recompute.class,
         "amp", MixedPrecision.class);

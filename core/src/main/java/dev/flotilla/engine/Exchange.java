@@ -13,7 +13,7 @@ import java.util.Map;
  * <p>All three steps run on one thread, which is not the one that trains when buckets are shared
  * while backward goes on. All ranks take them in the same order, so collectives match.
  */
-public interface Exchange {
+public interface Exchange extends AutoCloseable {
 
   /** Returns the exchange that sums all gradients. */
   static Exchange dense(Collective collective) {
@@ -54,4 +54,8 @@ public interface Exchange {
   default Map<String, Object> figures() {
     return Map.of();
   }
+
+  /** Frees what it holds; nothing by default. */
+  @Override
+  default void close() {}
 }

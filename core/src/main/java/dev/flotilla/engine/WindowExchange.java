@@ -181,5 +181,6 @@ final class WindowExchange implements AutoCloseable {
   public void close() {
     Optional.ofNullable(thread).ifPresent(ExchangeThread::close);
     Optional.ofNullable(watch).ifPresent(ArrivalWatch::close);
+    exchange.close();
   }
 }
