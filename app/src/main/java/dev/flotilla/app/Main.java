@@ -23,6 +23,7 @@ import picocli.CommandLine.Command;
       VerifyCommand.class,
       ModelsCommand.class,
       DataCommand.class,
+      BenchCommand.class,
       SchemaCommand.class
     },
     versionProvider = Version.class,
