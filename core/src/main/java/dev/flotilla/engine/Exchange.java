@@ -47,6 +47,9 @@ public interface Exchange extends AutoCloseable {
     return gradients.totals();
   }
 
+  /** Hears what a window took; called on all ranks when the window has been shared. */
+  default void observed(ExchangeTimes times) {}
+
   /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
   default void remember(RunState state) {}
 

@@ -136,6 +136,7 @@ final class WindowExchange implements AutoCloseable {
     var seen = observed();
     record.add(seen);
     plan.observed(seen);
+    exchange.observed(seen);
     return totals.get();
   }
 

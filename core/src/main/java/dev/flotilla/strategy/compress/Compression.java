@@ -18,6 +18,8 @@ import java.util.Map;
  */
 final class Compression implements AutoCloseable {
 
+  private static final long NEVER = -1;
+
   private final Dgc settings;
   private final Ramp ramp;
   private final ParameterArena arena;
@@ -27,34 +29,31 @@ final class Compression implements AutoCloseable {
   private final OrdinaryUpdate updateOfAll;
   private final OrdinaryUpdate updateOfSmall;
   private final BucketFactory factory;
+  private final Rule rule;
   private final CompressionRecord record = new CompressionRecord();
   private final Map<Bucket, BucketCompressor> buckets = new LinkedHashMap<>();
   private final List<BucketCompressor> window = new ArrayList<>();
   private final Map<Bucket, Integer> savedThresholds = new LinkedHashMap<>();
   private long updates;
+  private long begun;
+  private boolean isWindowSparse;
 
   Compression(Dgc settings, StepContext context, boolean masksMomentum) {
     this.settings = settings;
     this.ramp = settings.ramp();
     this.arena = context.arena();
     this.collective = context.collective();
-    var rule = context.updateSettings();
+    var update = context.updateSettings();
+    rule = ruleOf(update.optimizer(), masksMomentum);
     var division =
-        Division.of(arena.layout(), settings.minNumel(), slot -> rule.decayOf(slot.spec()));
+        Division.of(arena.layout(), settings.minNumel(), slot -> update.decayOf(slot.spec()));
     residuals = new Residuals(arena, division);
     side = new SideBuffer(arena.gradients(), division.dense(), collective);
-    var all = Division.everything(arena.layout(), slot -> rule.decayOf(slot.spec()));
+    var all = Division.everything(arena.layout(), slot -> update.decayOf(slot.spec()));
     var velocity = residuals.velocity();
-    updateOfAll = new OrdinaryUpdate(rule.optimizer(), arena, velocity, all);
-    updateOfSmall = new OrdinaryUpdate(rule.optimizer(), arena, velocity, division.dense());
-    factory =
-        new BucketFactory(
-            settings,
-            ruleOf(rule.optimizer(), masksMomentum),
-            arena,
-            residuals,
-            division,
-            collective.size());
+    updateOfAll = new OrdinaryUpdate(update.optimizer(), arena, velocity, all);
+    updateOfSmall = new OrdinaryUpdate(update.optimizer(), arena, velocity, division.dense());
+    factory = new BucketFactory(settings, rule, arena, residuals, division, collective.size());
   }
 
   private static Rule ruleOf(Optimizer optimizer, boolean masksMomentum) {
@@ -67,6 +66,24 @@ final class Compression implements AutoCloseable {
     return collective;
   }
 
+  Dgc settings() {
+    return settings;
+  }
+
+  /** Returns the elements of the arena, gaps included. */
+  long length() {
+    return arena.layout().length();
+  }
+
+  Rule rule() {
+    return rule;
+  }
+
+  /** Returns what updates send once the ramp has ended. */
+  LinkCost cost() {
+    return LinkCost.of(arena.layout(), settings, ramp.last(), collective.size());
+  }
+
   CompressionRecord record() {
     return record;
   }
@@ -77,11 +94,30 @@ final class Compression implements AutoCloseable {
 
   /** Tells whether the window to come is compressed. */
   boolean isSparse() {
-    return collective.size() > 1 && !ramp.isDense(updates);
+    return collective.size() > 1 && begun >= 0 && !ramp.isDense(updates - begun);
   }
 
-  /** Begins a compressed window. */
+  /** Begins the ramp with the window after this one. */
+  void begin() {
+    begun = updates + 1;
+  }
+
+  /** Goes back to the dense exchange, until the ramp begins anew. */
+  void leave() {
+    begun = NEVER;
+  }
+
+  /** Begins a window, whose kind stays the same to its end whatever is decided meanwhile. */
   void beginWindow() {
+    isWindowSparse = isSparse();
+  }
+
+  boolean isWindowSparse() {
+    return isWindowSparse;
+  }
+
+  /** Begins to compress. */
+  void beginMessages() {
     window.clear();
     if (!residuals.isSplit()) {
       residuals.split(collective.size());
@@ -91,7 +127,7 @@ final class Compression implements AutoCloseable {
   /** Returns the compressor of a bucket, ready for this window. */
   BucketCompressor inWindow(Bucket bucket) {
     var compressor = buckets.computeIfAbsent(bucket, this::newBucket);
-    compressor.sparsity(ramp.sparsityAt(updates));
+    compressor.sparsity(ramp.sparsityAt(updates - begun));
     if (compressor.elements() > 0) {
       window.add(compressor);
     }
@@ -110,7 +146,7 @@ final class Compression implements AutoCloseable {
 
   /** Moves the parameters as the phase asks. */
   void update(double lr) {
-    if (isSparse()) {
+    if (isWindowSparse) {
       long start = System.nanoTime();
       window.forEach(bucket -> bucket.apply(lr));
       updateOfSmall.update(lr);
@@ -141,7 +177,9 @@ final class Compression implements AutoCloseable {
   }
 
   void remember(RunState state) {
-    updates = state.shared().part("dgc").number("updates", updates);
+    var shared = state.shared().part("dgc");
+    updates = shared.number("updates", updates);
+    begun = shared.number("begun", begun);
     residuals.remember(state);
     record.remember(state);
     rememberThresholds(state);

@@ -145,7 +145,7 @@ public record Dgc(
   }
 
   /** Gives exchange and update of one run the same state. */
-  private static final class Workers {
+  static final class Workers {
     private final Dgc settings;
     private final boolean masksMomentum;
     private @Nullable Compression compression;

@@ -30,6 +30,11 @@ record LinkCost(int ranks, long compressedBytes, long sideBytes, long messageByt
         ranks, elements * Float.BYTES, side * Float.BYTES, Math.min(message, Long.MAX_VALUE / 2));
   }
 
+  /** Returns the number of gradients. */
+  long elements() {
+    return (compressedBytes + sideBytes) / Float.BYTES;
+  }
+
   private double ring(long bytes) {
     return 2.0 * (ranks - 1) / ranks * bytes;
   }

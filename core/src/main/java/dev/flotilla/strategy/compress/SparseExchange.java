@@ -46,7 +46,8 @@ final class SparseExchange implements Exchange {
 
   @Override
   public void begin(Gradients gradients) {
-    if (!compression.isSparse()) {
+    compression.beginWindow();
+    if (!compression.isWindowSparse()) {
       dense.begin(gradients);
       return;
     }
@@ -71,13 +72,13 @@ final class SparseExchange implements Exchange {
 
   @Override
   public void share(Gradients gradients, Bucket bucket) {
-    if (!compression.isSparse()) {
+    if (!compression.isWindowSparse()) {
       dense.share(gradients, bucket);
       return;
     }
     double factor = gradients.factor();
     if (pending.isEmpty()) {
-      compression.beginWindow();
+      compression.beginMessages();
       compression.side().start(factor);
     }
     long start = System.nanoTime();
@@ -97,7 +98,7 @@ final class SparseExchange implements Exchange {
 
   @Override
   public Totals end(Gradients gradients) {
-    if (compression.isSparse()) {
+    if (compression.isWindowSparse()) {
       long start = System.nanoTime();
       compression.side().finish();
       pending.forEach(Pending::await);
