@@ -26,6 +26,9 @@ public final class Gradients implements AutoCloseable {
   private final Tensor lossSum;
   private final MemorySegment tail;
   private long count;
+  private boolean isOwn;
+  private boolean areAllFinite;
+  private double factor = 1;
 
   Gradients(Layout layout) {
     this.layout = layout;
@@ -85,20 +88,50 @@ public final class Gradients implements AutoCloseable {
     return new Totals(tailAt(0), terms);
   }
 
+  /**
+   * Lets filters work on this rank's gradients before they are shared, until the window ends. What
+   * they are multiplied by is then only noted, for an exchange that multiplies on its way.
+   *
+   * @param allFinite whether the gradients of all ranks are finite
+   */
+  public void judgeBeforeSharing(boolean allFinite) {
+    isOwn = true;
+    areAllFinite = allFinite;
+  }
+
+  /** Tells whether filters see the gradients of this rank alone. */
+  public boolean isOwn() {
+    return isOwn;
+  }
+
+  /** Returns what the gradients have still to be multiplied by. */
+  public double factor() {
+    return factor;
+  }
+
   /** Multiplies all gradients. */
-  public void scale(double factor) {
-    Tensors.scale(values, factor);
+  public void scale(double by) {
+    if (isOwn) {
+      factor *= by;
+    } else {
+      Tensors.scale(values, by);
+    }
   }
 
   /** Returns the Euclidean norm of all gradients. */
   public double norm() {
     try (var norm = values.norm()) {
-      return norm.item_double();
+      return Math.abs(factor) * norm.item_double();
     }
   }
 
-  /** Tells whether no gradient is infinite or undefined. */
+  /** Tells whether no gradient is infinite or undefined, on any rank. */
   public boolean isFinite() {
+    return isOwn ? areAllFinite : isFinite(values);
+  }
+
+  /** Tells whether no gradient that this rank holds is infinite or undefined. */
+  public boolean isFiniteHere() {
     return isFinite(values);
   }
 
@@ -122,6 +155,8 @@ public final class Gradients implements AutoCloseable {
   public void clear() {
     withTail.zero_();
     count = 0;
+    isOwn = false;
+    factor = 1;
   }
 
   /** Puts down, or takes up, the sums of a window that has not ended. */

@@ -194,7 +194,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Lets buckets leave while backward goes on, where nothing has to happen in between. */
   private void duringBackward(Runnable backward, Object graph) {
     boolean begins =
-        step.decision() == Decision.UPDATE && conditions.stream().noneMatch(GradientFilter::isDue);
+        step.decision() == Decision.UPDATE
+            && !exchange.keepsResiduals()
+            && conditions.stream().noneMatch(GradientFilter::isDue);
     if (begins) {
       finite.beforeExchange(gradients);
     }
@@ -213,16 +215,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
     }
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
     boolean proceed = exchange.isBegun() || apply(conditions);
-    Totals totals = proceed ? exchange.finish() : gradients.totals();
-    if (totals.count() == 0) {
-      notices.accept(
-          "update skipped: %s had %s loss term in window %d"
-              .formatted(isAlone ? "this rank" : "no rank", isAlone ? "no" : "a", updates));
-      proceed = false;
-    }
-    if (proceed) {
-      gradients.scale(accumulation.factor(step.inWindow() + 1) / totals.count());
-      proceed = apply(refinements);
+    Totals totals = gradients.totals();
+    if (proceed && exchange.keepsResiduals()) {
+      totals = exchange.agree();
+      proceed = judge(totals);
+      shareOrLeave(proceed);
+    } else if (proceed) {
+      totals = exchange.finish();
+      proceed = judge(totals);
     }
     double lr = learningRate.applyAsDouble(updates);
     if (proceed) {
@@ -235,6 +235,26 @@ public final class StepRunner implements Stateful, AutoCloseable {
     sync.afterWindow(outcome);
     gradients.clear();
     return outcome;
+  }
+
+  private void shareOrLeave(boolean proceed) {
+    if (proceed) {
+      exchange.finish();
+    } else {
+      exchange.leave();
+    }
+  }
+
+  /** Makes the sum a mean, refines it, and tells whether the update goes on. */
+  private boolean judge(Totals totals) {
+    if (totals.count() == 0) {
+      notices.accept(
+          "update skipped: %s loss term in window %d"
+              .formatted(isAlone ? "this rank had no" : "no rank had a", updates));
+      return false;
+    }
+    gradients.scale(accumulation.factor(step.inWindow() + 1) / totals.count());
+    return apply(refinements);
   }
 
   private boolean apply(List<GradientFilter> filters) {

@@ -22,6 +22,7 @@ import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
 import dev.flotilla.engine.UpdateCount;
+import dev.flotilla.engine.UpdateSettings;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.StepPlanner;
@@ -104,6 +105,7 @@ public final class Trainer implements AutoCloseable {
             model,
             collective,
             () -> new FullUpdate(model.arena(), settings.requiredOptimizer(), settings.noDecay),
+            new UpdateSettings(settings.requiredOptimizer(), settings.noDecay),
             settings.microBatch,
             settings.world.localSize(),
             settings.world.nodeRank(),
