@@ -1,8 +1,8 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,13 +21,18 @@ public final class ParameterArena implements AutoCloseable {
   private final Gradients gradients;
   private final Map<String, Tensor> parameters = new LinkedHashMap<>();
 
-  /** Allocates both tensors, filled with zeros. */
+  /** Allocates both tensors in main memory, filled with zeros. */
   public ParameterArena(Layout layout) {
+    this(layout, ComputeDevice.CPU);
+  }
+
+  /** Allocates both tensors on a device, filled with zeros. */
+  public ParameterArena(Layout layout, ComputeDevice device) {
     this.layout = layout;
     Precision precision = layout.precision();
     try (var _ = TensorScope.open()) {
-      values = TensorScope.keep(Tensors.zeros(precision.scalarType(), layout.length()));
-      gradients = new Gradients(layout);
+      values = TensorScope.keep(device.zeros(precision.scalarType(), layout.length()));
+      gradients = new Gradients(layout, device);
       for (var slot : layout.slots()) {
         var leaf = view(values, slot).detach().set_requires_grad(true);
         parameters.put(slot.spec().name(), TensorScope.keep(leaf));

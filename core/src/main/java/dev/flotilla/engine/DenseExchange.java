@@ -20,15 +20,16 @@ record DenseExchange(Collective collective) implements Exchange {
 
   @Override
   public Totals exchange(Gradients gradients, List<Bucket> buckets) {
-    if (collective.size() > 1) {
-      try (var _ = TensorScope.open()) {
-        List<Pending> pending = new ArrayList<>();
-        for (var bucket : buckets) {
-          var slice = gradients.slice(bucket);
-          pending.add(collective.allReduce(slice, Reduction.SUM, Traffic.EXCHANGE));
-        }
-        pending.forEach(Pending::await);
+    if (collective.size() == 1) {
+      return gradients.ownTotals();
+    }
+    try (var _ = TensorScope.open()) {
+      List<Pending> pending = new ArrayList<>();
+      for (var bucket : buckets) {
+        var slice = gradients.slice(bucket);
+        pending.add(collective.allReduce(slice, Reduction.SUM, Traffic.EXCHANGE));
       }
+      pending.forEach(Pending::await);
     }
     return gradients.totals();
   }

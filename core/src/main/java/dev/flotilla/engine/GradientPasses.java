@@ -125,6 +125,12 @@ final class GradientPasses {
     }
   }
 
+  /** Throws away what a pass that has failed left behind, and the window. */
+  void abandon() {
+    chain.abandon();
+    clear();
+  }
+
   /** Throws away what the window holds so far. */
   void clear() {
     if (pool != null) {

@@ -1,6 +1,7 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.data.Batch;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
@@ -25,7 +26,7 @@ final class PartRunner implements AutoCloseable {
     this.seed = seed;
     this.rank = rank;
     try (var _ = TensorScope.open()) {
-      generator = TensorScope.keep(torch.getDefaultCPUGenerator());
+      generator = TensorScope.keep(model.device().generator());
     }
   }
 
@@ -64,6 +65,9 @@ final class PartRunner implements AutoCloseable {
       output.tensors().forEach(scope::handOut);
       return output;
     } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("segment " + name(part), model.device(), failure);
+      }
       throw ModelException.inSegment(name(part), input, failure);
     }
   }
@@ -74,7 +78,9 @@ final class PartRunner implements AutoCloseable {
 
   /** Returns what the first part takes. */
   Activations inputs(Batch batch) {
-    return new Activations(batch.inputs().stream().map(this::inModelPrecision).toList());
+    var device = model.device();
+    return new Activations(
+        batch.inputs().stream().map(device::bring).map(this::inModelPrecision).toList());
   }
 
   private Tensor inModelPrecision(Tensor input) {
@@ -82,6 +88,10 @@ final class PartRunner implements AutoCloseable {
         model.precision() == Precision.FLOAT64
             && input.scalar_type().intern() == torch.ScalarType.Float;
     return convert ? input.to(torch.ScalarType.Double) : input;
+  }
+
+  ComputeDevice device() {
+    return model.device();
   }
 
   Generator generator() {

@@ -64,7 +64,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
         model.parts().size(),
         batch,
         step.index(),
-        outputs -> model.objective().loss(outputs, batch));
+        outputs -> model.objective().loss(outputs, batch.withTargetsOn(model.device())));
   }
 
   private List<Span> withPauses(List<Span> spans) {
@@ -86,13 +86,17 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   /** Computes the loss, and the score if it is wanted. */
-  LossTerms loss(Activations outputs, Batch batch) {
+  LossTerms loss(Activations outputs, Batch given) {
+    var batch = given.withTargetsOn(model.device());
     if (scoring) {
       lastScore = lastScore.plus(model.objective().score(outputs, batch));
     }
     try {
       return model.objective().loss(outputs, batch);
     } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("loss", model.device(), failure);
+      }
       throw ModelException.inLoss(outputs, failure);
     }
   }
@@ -115,8 +119,20 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
 
   /** Runs one loss backward. */
   public void backward(LossTerms loss, MicroStep step) {
-    loss.sum().backward();
-    tape.backward();
+    try {
+      loss.sum().backward();
+      tape.backward();
+    } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("backward" + tape.place(), model.device(), failure);
+      }
+      throw failure;
+    }
+  }
+
+  /** Drops what a pass that has failed left behind. */
+  void abandon() {
+    tape.clear();
   }
 
   /** Runs all parts in evaluation mode; the caller has switched gradients off. */

@@ -1,5 +1,6 @@
 package dev.flotilla.testkit;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.train.Trainer;
@@ -26,7 +27,8 @@ public record Snapshot(Map<String, double[]> values) {
           .state()
           .forEach(
               (name, tensor) -> {
-                var copy = tensor.detach().to(torch.ScalarType.Double).contiguous();
+                var host = ComputeDevice.CPU.bring(tensor.detach());
+                var copy = host.to(torch.ScalarType.Double).contiguous();
                 values.put(name, NativeView.of(copy).toArray(ValueLayout.JAVA_DOUBLE));
               });
     }

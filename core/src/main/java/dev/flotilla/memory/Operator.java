@@ -1,6 +1,5 @@
-package dev.flotilla.optim;
+package dev.flotilla.memory;
 
-import dev.flotilla.memory.TensorScope;
 import java.util.List;
 import org.bytedeco.pytorch.Dispatcher;
 import org.bytedeco.pytorch.GenericList;
@@ -12,18 +11,19 @@ import org.bytedeco.pytorch.TensorList;
 import org.bytedeco.pytorch.TensorVector;
 
 /** An ATen operator that the binding leaves out, called through the dispatcher. */
-final class Operator implements AutoCloseable {
+public final class Operator implements AutoCloseable {
 
   private final OperatorHandle handle;
 
-  Operator(String name) {
+  /** Finds an operator by its full name, as {@code aten::add_}. */
+  public Operator(String name) {
     try (var _ = TensorScope.open()) {
       handle = TensorScope.keep(Dispatcher.singleton().findSchemaOrThrow(name, ""));
     }
   }
 
   /** Packs tensors as a list argument, to be kept and passed again; the caller frees it. */
-  static IValue list(List<Tensor> tensors) {
+  public static IValue list(List<Tensor> tensors) {
     try (var _ = TensorScope.open()) {
       var vector = new TensorVector();
       tensors.forEach(vector::push_back);
@@ -33,7 +33,7 @@ final class Operator implements AutoCloseable {
   }
 
   /** Calls the operator with all arguments of its schema, in order; null is an absent optional. */
-  void call(Object... arguments) {
+  public void call(Object... arguments) {
     try (var _ = TensorScope.open()) {
       var stack = new IValueVector();
       for (var argument : arguments) {
@@ -55,7 +55,8 @@ final class Operator implements AutoCloseable {
   }
 
   /** The absent optional argument. */
-  enum Absent {
+  public enum Absent {
+    /** The only value. */
     NONE
   }
 
