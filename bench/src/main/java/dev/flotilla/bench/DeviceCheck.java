@@ -36,6 +36,7 @@ import dev.flotilla.zoo.model.Mlp;
 import dev.flotilla.zoo.model.ResNet18;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
@@ -183,7 +184,10 @@ final class DeviceCheck {
   }
 
   private void models() {
-    compare("bert without dropout", bert(0), 1e-3);
+    // Adam divides rounding by rounding where a gradient is zero, as that of a key's bias is.
+    var bert = bert(0);
+    var descent = new Setup(bert.model, bert.data, new Momentum(0.01, 0.9), 8, 6);
+    compare("bert without dropout", descent, 1e-3);
     compare("lenet5", lenet(), 1e-3);
     compare("resnet18", resnet(), 2e-2);
     compare("resnet18 pooled", resnet(), 2e-2, new PooledBatchNorm(PoolOver.SYNC));
@@ -203,10 +207,14 @@ final class DeviceCheck {
   }
 
   private void compare(String name, Setup setup, double allowed, Strategy... with) {
-    double distance =
-        train(device, World.solo(), setup, with)
-            .relativeDistance(train(DeviceChoice.CPU, World.solo(), setup, with));
-    expect(name + ": GPU as CPU", distance < allowed, number(distance));
+    var gpu = train(device, World.solo(), setup, with);
+    var cpu = train(DeviceChoice.CPU, World.solo(), setup, with);
+    var worst =
+        gpu.values().keySet().stream()
+            .max(Comparator.comparingDouble(tensor -> gpu.relativeDistance(tensor, cpu)))
+            .orElseThrow();
+    double distance = gpu.relativeDistance(cpu);
+    expect(name + ": GPU as CPU", distance < allowed, number(distance) + " in " + worst);
   }
 
   private void sameBits(String name, Setup setup, Strategy recompute) {

@@ -18,23 +18,28 @@ final class CheckedScale implements AutoCloseable {
   private final IValue values;
   private final Tensor found;
   private final Tensor factor;
+  private double lastFactor;
   private boolean isDone;
 
   /**
    * Creates it.
    *
-   * @param found becomes 1 if something is not finite, and stays so until it is cleared
-   * @param factor holds the factor while the operator runs
+   * @param found becomes 1 if something is not finite, and stays so until it is cleared; owned
    */
-  CheckedScale(Tensor values, Tensor found, Tensor factor) {
+  CheckedScale(Tensor values, Tensor found) {
     this.values = Operator.list(List.of(values));
     this.found = found;
-    this.factor = factor;
+    try (var _ = TensorScope.open()) {
+      factor = TensorScope.keep(found.new_zeros(1));
+    }
   }
 
   void apply(double by) {
-    try (var scalar = new Scalar(by)) {
-      factor.fill_(scalar);
+    if (by != lastFactor) {
+      try (var scalar = new Scalar(by)) {
+        factor.fill_(scalar);
+      }
+      lastFactor = by;
     }
     operator.call(values, found, factor);
     isDone = true;

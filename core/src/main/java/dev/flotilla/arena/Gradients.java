@@ -15,16 +15,13 @@ import org.jspecify.annotations.Nullable;
  * <p>The count is stored as two numbers, high and low, so that float32 holds it exactly after a sum
  * over up to 4,096 ranks, up to 2^36 terms in all.
  *
- * <p>On a device two more numbers follow, which are not exchanged: whether a gradient was found
- * that is not finite, and the factor of the last product. What is read is read at once, so that an
- * update waits for the device one time.
+ * <p>On a device another number follows, which is not exchanged: whether a gradient was found that
+ * is not finite. What is read is read at once, so that an update waits for the device one time.
  */
 public final class Gradients implements AutoCloseable {
 
   private static final int TAIL = 3;
   private static final int FOUND = 3;
-  private static final int FACTOR = 4;
-  private static final int OWN = 2;
   private static final long COUNT_BASE = 1 << 12;
 
   private final Layout layout;
@@ -38,6 +35,7 @@ public final class Gradients implements AutoCloseable {
   private @Nullable LaterLoss waiting;
   private long count;
   private long sealedHigh;
+  private boolean isCountWritten = true;
   private long changes;
 
   Gradients(Layout layout) {
@@ -49,7 +47,7 @@ public final class Gradients implements AutoCloseable {
     long length = layout.length();
     boolean hasOwn = device.isCuda();
     try (var _ = TensorScope.open()) {
-      long own = hasOwn ? OWN : 0;
+      long own = hasOwn ? 1 : 0;
       all = TensorScope.keep(device.zeros(layout.precision().scalarType(), length + TAIL + own));
       withTail = TensorScope.keep(all.narrow(0, 0, length + TAIL));
       values = TensorScope.keep(all.narrow(0, 0, length));
@@ -61,13 +59,9 @@ public final class Gradients implements AutoCloseable {
               : new DeviceTail(numbers);
       checkedScale =
           hasOwn && layout.precision() == Precision.FLOAT32
-              ? new CheckedScale(values, own(length + FOUND), own(length + FACTOR))
+              ? new CheckedScale(values, TensorScope.keep(all.narrow(0, length + FOUND, 1)))
               : null;
     }
-  }
-
-  private Tensor own(long index) {
-    return TensorScope.keep(all.narrow(0, index, 1));
   }
 
   /** Returns the gradients of all parameters, without the tail. */
@@ -84,12 +78,27 @@ public final class Gradients implements AutoCloseable {
   public Tensor slice(Bucket bucket) {
     boolean last = bucket.offset() + bucket.length() == layout.length();
     change();
+    if (last) {
+      writeCount();
+    }
     return withTail.narrow(0, bucket.offset(), bucket.length() + (last ? TAIL : 0));
   }
 
   private void change() {
     changes++;
     tail.changed();
+  }
+
+  /** Returns a part of the gradients without the tail. */
+  public Tensor part(Bucket bucket) {
+    return values.narrow(0, bucket.offset(), bucket.length());
+  }
+
+  /** Returns loss sum and count, for an exchange that sends them apart from the gradients. */
+  public Tensor tail() {
+    change();
+    writeCount();
+    return withTail.narrow(0, layout.length(), TAIL);
   }
 
   /** Adds the loss of one micro-step to the window's totals. */
@@ -101,8 +110,19 @@ public final class Gradients implements AutoCloseable {
     change();
   }
 
-  /** Writes the count into the tail, before it is exchanged. */
+  /** Writes the count into the tail, before it is exchanged; on a device, when it is. */
   public void sealTotals() {
+    isCountWritten = false;
+    if (numbers == null) {
+      writeCount();
+    }
+  }
+
+  private void writeCount() {
+    if (isCountWritten) {
+      return;
+    }
+    isCountWritten = true;
     long high = Math.floorDiv(count, COUNT_BASE);
     if (high != sealedHigh) {
       tail.set(1, (double) high);
@@ -113,8 +133,14 @@ public final class Gradients implements AutoCloseable {
 
   /** Reads the totals from the tail: this rank's before an exchange, all ranks' after it. */
   public Totals totals() {
+    writeCount();
     long terms = ((long) tail.get(1)) * COUNT_BASE + (long) tail.get(2);
     return new Totals(tail.get(0), terms);
+  }
+
+  /** Reads the sum of the loss: this rank's before an exchange, all ranks' after it. */
+  public double lossSum() {
+    return tail.get(0);
   }
 
   /**
@@ -201,6 +227,7 @@ public final class Gradients implements AutoCloseable {
     all.zero_();
     count = 0;
     sealedHigh = 0;
+    isCountWritten = true;
     change();
     if (checkedScale != null) {
       checkedScale.cleared();
@@ -209,6 +236,7 @@ public final class Gradients implements AutoCloseable {
 
   /** Puts down, or takes up, the sums of a window that has not ended. */
   public void remember(State summed) {
+    writeCount();
     summed.tensor("gradients", withTail);
     count = summed.number("count", count);
     sealedHigh = Math.floorDiv(count, COUNT_BASE);

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The flat tensors behind a model's trainable parameters and their gradients.
@@ -20,6 +21,7 @@ public final class ParameterArena implements AutoCloseable {
   private final Tensor values;
   private final Gradients gradients;
   private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+  private @Nullable GatheredGradients gathered;
 
   /** Allocates both tensors in main memory, filled with zeros. */
   public ParameterArena(Layout layout) {
@@ -110,6 +112,28 @@ public final class ParameterArena implements AutoCloseable {
     parameter.mutable_grad().put(place);
   }
 
+  /**
+   * Runs a later backward whose gradients nobody waits for one by one: adds them all at once where
+   * that is quicker, which is on a device.
+   */
+  public void addGradientsAfter(Runnable backward) {
+    if (!values.is_cuda()) {
+      backward.run();
+      return;
+    }
+    if (gathered == null) {
+      try (var _ = TensorScope.open()) {
+        gathered =
+            new GatheredGradients(
+                layout.slots().stream().map(this::parameterAt).toList(),
+                layout.slots().stream()
+                    .map(slot -> TensorScope.keep(view(gradients.values(), slot)))
+                    .toList());
+      }
+    }
+    gathered.after(backward);
+  }
+
   /** Checks that no backward has replaced a gradient's memory by its own. */
   public void requireGradientsInPlace() {
     try (var _ = TensorScope.open()) {
@@ -130,6 +154,9 @@ public final class ParameterArena implements AutoCloseable {
 
   @Override
   public void close() {
+    if (gathered != null) {
+      gathered.close();
+    }
     parameters.values().forEach(TensorScope::free);
     gradients.close();
     TensorScope.free(values);

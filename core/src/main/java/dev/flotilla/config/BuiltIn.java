@@ -12,6 +12,7 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
@@ -39,6 +40,7 @@ final class BuiltIn implements CatalogueProvider {
   @Override
   public Map<String, Class<? extends Strategy>> techniques() {
     return Map.of(
+        "fuse_all_reduce", FuseAllReduce.class,
         "gradient_merge", GradientMerge.class,
         "recompute", Recompute.class,
         "amp", MixedPrecision.class);

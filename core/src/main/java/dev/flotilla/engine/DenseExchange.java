@@ -4,12 +4,9 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * The default exchange: an all-reduce of sums, with loss and count riding behind the last element.
@@ -19,18 +16,15 @@ import java.util.List;
 record DenseExchange(Collective collective) implements Exchange {
 
   @Override
-  public Totals exchange(Gradients gradients, List<Bucket> buckets) {
-    if (collective.size() == 1) {
-      return gradients.ownTotals();
-    }
+  public void share(Gradients gradients, Bucket bucket) {
     try (var _ = TensorScope.open()) {
-      List<Pending> pending = new ArrayList<>();
-      for (var bucket : buckets) {
-        var slice = gradients.slice(bucket);
-        pending.add(collective.allReduce(slice, Reduction.SUM, Traffic.EXCHANGE));
-      }
-      pending.forEach(Pending::await);
+      var slice = gradients.slice(bucket);
+      collective.allReduce(slice, Reduction.SUM, Traffic.EXCHANGE).await();
     }
-    return gradients.totals();
+  }
+
+  @Override
+  public Totals end(Gradients gradients) {
+    return collective.size() == 1 ? gradients.ownTotals() : gradients.totals();
   }
 }

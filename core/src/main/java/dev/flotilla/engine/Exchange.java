@@ -4,19 +4,40 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.state.RunState;
-import java.util.List;
+import java.util.Map;
 
-/** Shares the gradients of a window among ranks. */
-@FunctionalInterface
-public interface Exchange {
+/**
+ * Shares the gradients of a window among ranks, bucket by bucket.
+ *
+ * <p>All three steps run on one thread, which is not the one that trains when buckets are shared
+ * while backward goes on. All ranks take them in the same order, so collectives match.
+ */
+public interface Exchange extends AutoCloseable {
+
+  /** Begins a window: this rank's totals are final, its gradients perhaps not yet. */
+  default void begin(Gradients gradients) {}
+
+  /** Shares one bucket, whose gradients on this rank are final; returns when that is done. */
+  void share(Gradients gradients, Bucket bucket);
 
   /**
-   * Replaces the local gradient sums by shared ones.
+   * Ends a window, after all buckets.
    *
    * @return the totals that the gradients are now the sum of; their count is the divisor
    */
-  Totals exchange(Gradients gradients, List<Bucket> buckets);
+  default Totals end(Gradients gradients) {
+    return gradients.totals();
+  }
 
   /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
   default void remember(RunState state) {}
+
+  /** Returns what the run's summary should say; nothing by default. */
+  default Map<String, Object> figures() {
+    return Map.of();
+  }
+
+  /** Frees what it holds; nothing by default. */
+  @Override
+  default void close() {}
 }

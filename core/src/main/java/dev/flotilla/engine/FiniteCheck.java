@@ -42,7 +42,7 @@ final class FiniteCheck implements GradientFilter {
 
   @Override
   public boolean apply(Gradients gradients, MicroStep step) {
-    double loss = gradients.totals().lossSum();
+    double loss = gradients.lossSum();
     boolean passes = Double.isFinite(loss) && gradients.isFinite();
     if (!passes) {
       ownLossIsFinite = ownLossIsFinite && (collective.size() > 1 || Double.isFinite(loss));

@@ -13,6 +13,14 @@ public interface GradientFilter {
    */
   boolean apply(Gradients gradients, MicroStep step);
 
+  /**
+   * Tells whether it has something to do in the window to come, the same on all ranks; if so, a
+   * filter before the exchange keeps buckets from leaving while backward goes on.
+   */
+  default boolean isDue() {
+    return true;
+  }
+
   /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
   default void remember(RunState state) {}
 

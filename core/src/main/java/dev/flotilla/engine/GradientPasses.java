@@ -7,6 +7,7 @@ import dev.flotilla.model.LossTerms;
 import dev.flotilla.state.RunState;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,8 @@ final class GradientPasses {
   private final @Nullable PooledWindow pool;
   private final ForwardBackward pass;
   private final Consumer<String> notices;
+  private final BiConsumer<Runnable, Object> duringBackward;
+  private final boolean isAlone;
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
 
   /** What remains to be checked once, in the first backward passes. */
@@ -31,7 +34,19 @@ final class GradientPasses {
     DONE
   }
 
-  GradientPasses(StepPlan plan, StepContext context, SegmentChain chain) {
+  /**
+   * Builds the passes of a plan.
+   *
+   * @param duringBackward runs a backward, given what it runs through; it may share gradients that
+   *     are complete
+   */
+  GradientPasses(
+      StepPlan plan,
+      StepContext context,
+      SegmentChain chain,
+      BiConsumer<Runnable, Object> duringBackward) {
+    this.duringBackward = duringBackward;
+    this.isAlone = context.collective().size() == 1 && context.model().device().isCuda();
     this.model = context.model();
     this.gradients = model.arena().gradients();
     this.chain = chain;
@@ -59,13 +74,11 @@ final class GradientPasses {
     } else if (!batch.isEmpty()) {
       run(List.of(batch), step);
     }
-    gradients.sealTotals();
   }
 
   /** Takes a loss that a loop of the user's own has computed. */
   void add(LossTerms loss, MicroStep step) {
     backward(List.of(loss), step);
-    gradients.sealTotals();
   }
 
   /** Ends a window whose end no micro-batch has told; all ranks call it together. */
@@ -74,7 +87,6 @@ final class GradientPasses {
     if (pool != null && pool.isOverWindow()) {
       runPool(pool, step);
     }
-    gradients.sealTotals();
   }
 
   private void runPool(PooledWindow window, MicroStep step) {
@@ -97,19 +109,36 @@ final class GradientPasses {
       pass.backward(losses, step);
       return;
     }
+    // Totals first: an exchange may begin while backward goes on.
+    losses.forEach(loss -> gradients.addLoss(loss.sum(), loss.count()));
+    gradients.sealTotals();
     switch (firstPasses) {
       case GRADIENTS_UNBOUND -> {
         nameUnused(model.arena().bindGradientsAfter(() -> pass.backward(losses, step)));
         firstPasses = FirstPasses.PLACE_UNCHECKED;
       }
       case PLACE_UNCHECKED -> {
-        pass.backward(losses, step);
-        model.arena().requireGradientsInPlace();
+        if (isAlone) {
+          share(losses, step);
+        } else {
+          pass.backward(losses, step);
+          model.arena().requireGradientsInPlace();
+        }
         firstPasses = FirstPasses.DONE;
       }
-      case DONE -> pass.backward(losses, step);
+      case DONE -> share(losses, step);
     }
-    losses.forEach(loss -> gradients.addLoss(loss.sum(), loss.count()));
+  }
+
+  /** Pooled batches take part in collectives of their own in backward: nothing else may then. */
+  private void share(List<LossTerms> losses, MicroStep step) {
+    if (isAlone) {
+      model.arena().addGradientsAfter(() -> pass.backward(losses, step));
+    } else if (pool == null) {
+      duringBackward.accept(() -> pass.backward(losses, step), chain.spans());
+    } else {
+      pass.backward(losses, step);
+    }
   }
 
   private static void requireTerms(LossTerms loss) {

@@ -20,6 +20,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   private final Tape tape;
   private final Set<Integer> pauses;
   private Retention retention;
+  private List<Span> spans = List.of();
   private boolean scoring;
   private Score lastScore = Score.NONE;
 
@@ -54,8 +55,18 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   /** Runs one batch forward. */
   public LossTerms forward(Batch batch, MicroStep step) {
     var inputs = parts.inputs(batch);
-    var spans = withPauses(retention.spans(rehearsal(batch, step)));
-    return loss(tape.forward(spans, inputs, step.index()), batch);
+    spans = withPauses(retention.spans(rehearsal(batch, step)));
+    // Backward keeps what it needs of the outputs; nobody needs the outputs themselves.
+    try (var scope = TensorScope.open()) {
+      var loss = loss(tape.forward(spans, inputs, step.index()), batch);
+      scope.handOut(loss.sum());
+      return loss;
+    }
+  }
+
+  /** Returns what the last forward pass ran through. */
+  List<Span> spans() {
+    return spans;
   }
 
   private Rehearsal rehearsal(Batch batch, MicroStep step) {

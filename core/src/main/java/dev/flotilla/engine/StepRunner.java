@@ -1,6 +1,5 @@
 package dev.flotilla.engine;
 
-import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
@@ -28,8 +27,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private final Accumulation accumulation;
   private final boolean hasOwnWindows;
   private final List<GradientFilter> conditions;
-  private final List<Bucket> buckets;
-  private final Exchange exchange;
+  private final WindowExchange exchange;
   private final FiniteCheck finite;
   private final List<GradientFilter> refinements;
   private final Update update;
@@ -53,7 +51,6 @@ public final class StepRunner implements Stateful, AutoCloseable {
     this.gradients = context.arena().gradients();
     this.learningRate = learningRate;
     this.notices = context.notices();
-    passes = new GradientPasses(plan, context, chain);
     accumulation =
         plan.owner(Claim.Accumulate.class)
             .map(c -> c.worker().apply(context))
@@ -61,15 +58,8 @@ public final class StepRunner implements Stateful, AutoCloseable {
     hasOwnWindows = plan.owner(Claim.Accumulate.class).isPresent();
     conditions =
         plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
-    buckets =
-        plan.owner(Claim.Buckets.class)
-            .map(c -> c.worker().apply(context))
-            .orElse(BucketPlan.WHOLE)
-            .buckets(context.arena().layout());
-    exchange =
-        plan.owner(Claim.Share.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(() -> new DenseExchange(context.collective()));
+    exchange = exchange(plan, context);
+    passes = new GradientPasses(plan, context, chain, this::duringBackward);
     finite = new FiniteCheck(context.collective());
     refinements = refinements(plan.chain(Claim.Refine.class), context);
     update =
@@ -82,6 +72,19 @@ public final class StepRunner implements Stateful, AutoCloseable {
     refinements.forEach(filter -> remembering.add(filter::remember));
     remembering.add(update);
     remembering.add(sync::remember);
+  }
+
+  private static WindowExchange exchange(StepPlan plan, StepContext context) {
+    Exchange sharing =
+        plan.owner(Claim.Share.class)
+            .map(c -> c.worker().apply(context))
+            .orElseGet(() -> new DenseExchange(context.collective()));
+    var buckets =
+        plan.owner(Claim.Buckets.class)
+            .map(c -> c.worker().apply(context))
+            .orElseGet(() -> BucketPlan.whole(context.arena().layout()));
+    boolean isAlone = context.collective().size() == 1;
+    return new WindowExchange(sharing, buckets, context.arena(), isAlone, context.notices());
   }
 
   /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */
@@ -104,6 +107,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Returns what techniques have to say in the run's summary. */
   public Map<String, Object> figures() {
     Map<String, Object> figures = new LinkedHashMap<>(passes.figures());
+    figures.putAll(exchange.figures());
     conditions.forEach(filter -> figures.putAll(filter.figures()));
     refinements.forEach(filter -> figures.putAll(filter.figures()));
     return figures;
@@ -182,6 +186,16 @@ public final class StepRunner implements Stateful, AutoCloseable {
     return hasOwnWindows;
   }
 
+  /** Lets buckets leave while backward goes on, where nothing has to happen in between. */
+  private void duringBackward(Runnable backward, Object graph) {
+    boolean begins =
+        step.decision() == Decision.UPDATE && conditions.stream().noneMatch(GradientFilter::isDue);
+    if (begins) {
+      finite.beforeExchange(gradients);
+    }
+    exchange.during(backward, graph, begins);
+  }
+
   private StepOutcome discardWindow() {
     var totals = gradients.totals();
     passes.clear();
@@ -189,10 +203,12 @@ public final class StepRunner implements Stateful, AutoCloseable {
   }
 
   private StepOutcome finishWindow() {
-    finite.beforeExchange(gradients);
-    boolean proceed = apply(conditions);
+    if (!exchange.isBegun()) {
+      finite.beforeExchange(gradients);
+    }
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
-    Totals totals = proceed ? exchange.exchange(gradients, buckets) : gradients.totals();
+    boolean proceed = exchange.isBegun() || apply(conditions);
+    Totals totals = proceed ? exchange.finish() : gradients.totals();
     if (totals.count() == 0) {
       notices.accept("update skipped: no rank had a loss term in window " + updates);
       proceed = false;
@@ -239,6 +255,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   @Override
   public void close() {
+    exchange.close();
     update.close();
   }
 }

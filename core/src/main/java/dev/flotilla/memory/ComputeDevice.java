@@ -91,6 +91,14 @@ public record ComputeDevice(int index) {
         : torch.getDefaultCPUGenerator();
   }
 
+  /** Makes float32 mean float32 here: libtorch would round inputs of convolutions to TF32. */
+  public void computeExactly() {
+    if (isCuda()) {
+      torch.globalContext().setAllowTF32CuDNN(false);
+      torch.globalContext().setAllowTF32CuBLAS(false);
+    }
+  }
+
   /** Waits until everything that was started here is done. */
   public void synchronize() {
     if (isCuda()) {

@@ -17,8 +17,13 @@ public final class Operator implements AutoCloseable {
 
   /** Finds an operator by its full name, as {@code aten::add_}. */
   public Operator(String name) {
+    this(name, "");
+  }
+
+  /** Finds one of several operators of a name. */
+  public Operator(String name, String overload) {
     try (var _ = TensorScope.open()) {
-      handle = TensorScope.keep(Dispatcher.singleton().findSchemaOrThrow(name, ""));
+      handle = TensorScope.keep(Dispatcher.singleton().findSchemaOrThrow(name, overload));
     }
   }
 
@@ -48,6 +53,7 @@ public final class Operator implements AutoCloseable {
       case IValue packed -> packed;
       case Tensor tensor -> new IValue(tensor);
       case Double number -> new IValue(number.doubleValue());
+      case Long number -> new IValue(number.longValue());
       case Boolean flag -> new IValue(flag.booleanValue());
       case Absent _ -> new IValue();
       default -> throw new IllegalArgumentException("no operator takes " + argument);

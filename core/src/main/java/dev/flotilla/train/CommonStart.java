@@ -39,6 +39,7 @@ final class CommonStart {
             settings.world.localSize(),
             RankEnvironment.gpus(System.getenv()),
             notices);
+    device.computeExactly();
     var joined = Collectives.join(settings.world, settings.collectiveSettings);
     collective = settings.wrapper.apply(resources.own(joined));
     model =

@@ -25,6 +25,8 @@ record LauncherProcess(Process process, Path folder, List<ProcessHandle> ranks)
       throws IOException {
     var command = new ArrayList<String>();
     command.add("setsid");
+    // A build that a script has put into the background ignores SIGINT, and so would its children.
+    command.addAll(List.of("env", "--default-signal=INT"));
     command.add(RankCommand.currentJava().toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx24m"));
     properties.forEach(property -> command.add("-D" + property));

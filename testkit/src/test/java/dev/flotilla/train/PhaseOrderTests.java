@@ -3,8 +3,10 @@ package dev.flotilla.train;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Layout;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
+import dev.flotilla.engine.BucketPlan;
 import dev.flotilla.engine.Claim;
 import dev.flotilla.engine.Claim.ForwardStage;
 import dev.flotilla.engine.Claim.GradientStage;
@@ -43,20 +45,18 @@ class PhaseOrderTests {
           new Claim.Refine(GradientStage.CLIP, "clip", _ -> (_, _) -> calls.add("clip")),
           new Claim.Refine(GradientStage.UNSCALE, "unscale", _ -> (_, _) -> calls.add("unscale")),
           new Claim.Share(
-              "exchange",
-              _ ->
-                  (gradients, buckets) -> {
-                    calls.add("exchange " + buckets.size());
-                    return gradients.totals();
-                  }),
-          new Claim.Buckets(
-              "two buckets",
-              _ -> layout -> List.of(new Bucket(16, layout.length() - 16), new Bucket(0, 16))),
+              "exchange", _ -> (_, bucket) -> calls.add("exchange from " + bucket.offset())),
+          new Claim.Buckets("two buckets", context -> twoBuckets(context.arena().layout())),
           new Claim.Condition(GradientStage.VOTE, "vote", _ -> (_, _) -> calls.add("vote")),
           new Claim.Accumulate(
               "two", _ -> (count, _, _) -> count == 2 ? Decision.UPDATE : Decision.CONTINUE),
           new Claim.Forward(ForwardStage.RECOMPUTE, "inner", _ -> inner -> layer("inner", inner)),
           new Claim.Forward(ForwardStage.PRECISION, "outer", _ -> inner -> layer("outer", inner)));
+    }
+
+    private static BucketPlan twoBuckets(Layout layout) {
+      var buckets = List.of(new Bucket(16, layout.length() - 16), new Bucket(0, 16));
+      return () -> buckets;
     }
 
     private Update recordingUpdate() {
@@ -122,7 +122,8 @@ class PhaseOrderTests {
             "outer backward",
             "inner backward",
             "vote",
-            "exchange 2",
+            "exchange from 16",
+            "exchange from 0",
             "unscale",
             "clip",
             "update 0.5",

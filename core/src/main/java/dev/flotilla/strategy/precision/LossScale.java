@@ -78,6 +78,11 @@ final class LossScale {
       }
 
       @Override
+      public boolean isDue() {
+        return !isAgreed;
+      }
+
+      @Override
       public void remember(RunState state) {
         LossScale.this.remember(state);
       }

@@ -1,0 +1,45 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.arena.Bucket;
+import java.util.List;
+
+/**
+ * When things happened in one window, in nanoseconds of this rank's clock.
+ *
+ * @param arrivals when each parameter's gradient was complete, in the layout's order, with 0 for
+ *     those of which nothing is known
+ * @param backwardStart when the last backward began, 0 if nothing is known
+ * @param backwardEnd when the last backward ended
+ * @param buckets when each bucket was shared, in the plan's order
+ * @param end when all of them were
+ */
+public record ExchangeTimes(
+    List<Long> arrivals, long backwardStart, long backwardEnd, List<BucketTime> buckets, long end) {
+
+  /**
+   * When one bucket was shared.
+   *
+   * @param bucket which
+   * @param start when its exchange began
+   * @param end when it was done
+   */
+  public record BucketTime(Bucket bucket, long start, long end) {
+
+    /** Returns how long it took. */
+    public long nanos() {
+      return end - start;
+    }
+  }
+
+  /** Returns how long buckets were under way. */
+  public long busy() {
+    return buckets.stream().mapToLong(BucketTime::nanos).sum();
+  }
+
+  /** Returns how long buckets were under way while backward went on. */
+  public long hidden() {
+    return buckets.stream()
+        .mapToLong(time -> Math.max(0, Math.min(time.end(), backwardEnd) - time.start()))
+        .sum();
+  }
+}

@@ -1,0 +1,141 @@
+package dev.flotilla.strategy.fusion;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Layout;
+import dev.flotilla.collective.Wire;
+import dev.flotilla.engine.BucketPlan;
+import dev.flotilla.engine.Claim;
+import dev.flotilla.engine.StepContext;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Strategy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Shares gradients in a few buckets, each as soon as backward has filled it.
+ *
+ * <p>Buckets are slices of the gradient arena in the order of backward, so nothing is copied. With
+ * rᵢ the time at which bucket i is full and a + c Sᵢ the time of its all-reduce, it arrives at eᵢ =
+ * max(eᵢ₋₁, rᵢ) + a + c Sᵢ, and the step takes max(forward + backward, e of the last) + update.
+ *
+ * @param sizeMb a bucket is closed once it holds so many megabytes
+ * @param maxTensors a bucket holds at most so many tensors; 1 for a bucket per tensor
+ * @param lastMb size of the last bucket, which no backward is left to hide
+ * @param overlap whether buckets are shared while backward goes on
+ * @param plan how buckets are cut
+ * @param wire the number type on the wire
+ */
+public record FuseAllReduce(
+    @Setting(doc = "megabytes (2^20 bytes) that close a bucket", def = "32") double sizeMb,
+    @Setting(doc = "most tensors in a bucket; 1 for a bucket per tensor", def = "50")
+        int maxTensors,
+    @Setting(doc = "megabytes of the last bucket, which nothing hides", def = "1") double lastMb,
+    @Setting(doc = "share buckets while backward goes on", def = "true") boolean overlap,
+    @Setting(doc = "cut by size, or by what is measured: mg_wfbp", def = "size") BucketRule plan,
+    @Setting(doc = "numbers on the wire: fp32, bf16 or fp16; sums are float32", def = "fp32")
+        Wire wire)
+    implements Strategy {
+
+  private static final double MEGABYTE = 1 << 20;
+
+  /** Checks the settings. */
+  public FuseAllReduce {
+    Check.that(
+            sizeMb > 0 && Double.isFinite(sizeMb), "size_mb", "must be greater than 0", sizeMb)
+        .and(maxTensors >= 1, "max_tensors", "must be at least 1", maxTensors)
+        .and(lastMb >= 0 && Double.isFinite(lastMb), "last_mb", "must be at least 0", lastMb)
+        .and(
+            overlap || plan == BucketRule.SIZE,
+            "plan",
+            "must be size without overlap, as mg_wfbp cuts for it",
+            "mg_wfbp")
+        .orThrow();
+  }
+
+  /** Takes Fleet's sizes, with overlap. */
+  public FuseAllReduce() {
+    this(32, 50, 1, true, BucketRule.SIZE, Wire.FP32);
+  }
+
+  /** Returns the same with another type on the wire. */
+  public FuseAllReduce on(Wire other) {
+    return new FuseAllReduce(sizeMb, maxTensors, lastMb, overlap, plan, other);
+  }
+
+  @Override
+  public String key() {
+    return "fuse_all_reduce";
+  }
+
+  @Override
+  public List<Claim> claims() {
+    List<Claim> claims = new ArrayList<>();
+    claims.add(new Claim.Buckets(description(), this::start));
+    if (wire.isHalf()) {
+      String name = wire.name().toLowerCase(Locale.ROOT);
+      claims.add(
+          new Claim.Share(
+              "dense mean, %s on the wire, sums in float32".formatted(name),
+              context -> new HalfExchange(context, wire)));
+    }
+    return claims;
+  }
+
+  private String description() {
+    String cut =
+        plan == BucketRule.MG_WFBP
+            ? "buckets by measured times"
+            : "buckets of %s MB, the last of %s".formatted(shown(sizeMb), shown(lastMb));
+    return cut + (overlap ? ", while backward goes on" : ", after backward");
+  }
+
+  private static String shown(double number) {
+    return number == Math.rint(number) ? "" + (long) number : "" + number;
+  }
+
+  private BucketPlan start(StepContext context) {
+    var layout = context.arena().layout();
+    var buckets = buckets(layout);
+    if (context.collective().size() > 1) {
+      context
+          .notices()
+          .accept(
+              "fuse_all_reduce: %d gradients are shared by %d all-reduces"
+                  .formatted(layout.slots().size(), buckets.size()));
+    }
+    return plan == BucketRule.MG_WFBP
+        ? new MergedPlan(buckets, context)
+        : new SizePlan(buckets, overlap);
+  }
+
+  /** Returns the buckets by size, in the order in which they are shared. */
+  public List<Bucket> buckets(Layout layout) {
+    return new SizeCut(sizeMb * MEGABYTE, maxTensors, lastMb * MEGABYTE).buckets(layout);
+  }
+
+  @Override
+  public List<PlanIssue> issues(PlanFacts facts) {
+    List<PlanIssue> issues = new ArrayList<>();
+    if (wire.isHalf() && facts.layout().precision() == Precision.FLOAT64) {
+      issues.add(
+          PlanIssue.error(
+              "fuse_all_reduce.wire rounds to 16 bits, but precision is float64",
+              "set wire: fp32, or precision: float32"));
+    }
+    if (facts.ranks() == 1) {
+      issues.add(PlanIssue.warning("fuse_all_reduce has no effect on one rank", "remove it"));
+    } else if (overlap && facts.techniques().contains("batch_norm")) {
+      issues.add(
+          PlanIssue.warning(
+              "fuse_all_reduce cannot overlap while batch_norm pools over ranks or the window, as"
+                  + " its backward exchanges statistics itself",
+              "set overlap: false, or batch_norm: micro_batch"));
+    }
+    return issues;
+  }
+}

@@ -1,0 +1,43 @@
+package dev.flotilla.strategy.fusion;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.HalfSum;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.collective.Wire;
+import dev.flotilla.engine.Exchange;
+import dev.flotilla.engine.StepContext;
+import dev.flotilla.memory.TensorScope;
+
+/** Shares gradients in 16 bits each; loss and count, which must be exact, go before them. */
+final class HalfExchange implements Exchange {
+
+  private final Collective collective;
+  private final HalfSum sum;
+
+  HalfExchange(StepContext context, Wire wire) {
+    collective = context.collective();
+    sum = new HalfSum(collective, wire, context.arena().layout().length());
+  }
+
+  @Override
+  public void begin(Gradients gradients) {
+    try (var _ = TensorScope.open()) {
+      collective.allReduce(gradients.tail(), Reduction.SUM, Traffic.SCALAR).await();
+    }
+  }
+
+  @Override
+  public void share(Gradients gradients, Bucket bucket) {
+    try (var _ = TensorScope.open()) {
+      sum.sum(gradients.part(bucket), Traffic.EXCHANGE);
+    }
+  }
+
+  @Override
+  public void close() {
+    sum.close();
+  }
+}
