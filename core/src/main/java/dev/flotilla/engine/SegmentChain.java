@@ -49,19 +49,24 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     if (batches.size() != 1) {
       throw new IllegalArgumentException("one batch at a time, but there are " + batches.size());
     }
-    return List.of(forward(batches.getFirst(), step));
-  }
-
-  /** Runs one batch forward. */
-  public LossTerms forward(Batch batch, MicroStep step) {
+    var batch = batches.getFirst();
     var inputs = parts.inputs(batch);
-    spans = withPauses(retention.spans(rehearsal(batch, step)));
     // Backward keeps what it needs of the outputs; nobody needs the outputs themselves.
     try (var scope = TensorScope.open()) {
-      var loss = loss(tape.forward(spans, inputs, step.index()), batch);
+      var loss = forward(batch, inputs, step);
       scope.handOut(loss.sum());
-      return loss;
+      return List.of(loss);
     }
+  }
+
+  /** Runs one batch forward; its outputs stay in the caller's scope. */
+  public LossTerms forward(Batch batch, MicroStep step) {
+    return forward(batch, parts.inputs(batch), step);
+  }
+
+  private LossTerms forward(Batch batch, Activations inputs, MicroStep step) {
+    spans = withPauses(retention.spans(rehearsal(batch, step)));
+    return loss(tape.forward(spans, inputs, step.index()), batch);
   }
 
   /** Returns what the last forward pass ran through. */
