@@ -24,6 +24,7 @@ import picocli.CommandLine.Command;
       FitBatchCommand.class,
       ModelsCommand.class,
       DataCommand.class,
+      BenchCommand.class,
       SchemaCommand.class
     },
     versionProvider = Version.class,

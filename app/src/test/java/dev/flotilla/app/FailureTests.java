@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The first failure ends the job, is named with its cause, and leaves nothing behind. */
 class FailureTests {
@@ -33,9 +34,10 @@ class FailureTests {
     flotilla = Flotilla.in(folder);
   }
 
-  @Test
-  void namesTheRankThatWasKilled() throws IOException {
-    try (var job = startTraining()) {
+  @ParameterizedTest
+  @ValueSource(strings = {"{}", "{fuse_all_reduce: {size_mb: 0.05}}"})
+  void namesTheRankThatWasKilled(String strategy) throws IOException {
+    try (var job = startTraining("--set=strategy=" + strategy)) {
       var victim = job.rank(1);
       var ports = listeningPorts(job);
 

@@ -60,6 +60,10 @@ class KillAndResumeTests {
                       + "strategy: {gradient_merge: {k_steps: 3}}"),
           "recompute, async",
               new Variant("checkpoint: {every: 10}\nstrategy: {recompute: {every: 1}}"),
+          "buckets, bf16 on the wire, async",
+              new Variant(
+                  "checkpoint: {every: 10}\n"
+                      + "strategy: {fuse_all_reduce: {size_mb: 0.1, wire: bf16}}"),
           "bf16, sync",
               new Variant("checkpoint: {every: 10, async: false}\nstrategy: {amp: {dtype: bf16}}"),
           "fp16, recompute, merge, async",

@@ -11,6 +11,8 @@ final class ExchangeRecord {
   private long windows;
   private long busy;
   private long hidden;
+  private long backward;
+  private long firstBucket;
   private List<BucketTime> latest = List.of();
   private final List<Long> ofBuckets = new ArrayList<>();
   private long windowsOfPlan;
@@ -19,6 +21,8 @@ final class ExchangeRecord {
     windows++;
     busy += times.busy();
     hidden += times.hidden();
+    backward += times.backward();
+    firstBucket += times.firstBucket();
     var buckets = times.buckets();
     if (!sameBuckets(buckets)) {
       ofBuckets.clear();
@@ -60,6 +64,10 @@ final class ExchangeRecord {
             millis(busy, windows),
             "hidden_ms_per_window",
             millis(hidden, windows),
+            "backward_ms",
+            millis(backward, windows),
+            "first_bucket_ms",
+            millis(firstBucket, windows),
             "buckets",
             buckets));
   }

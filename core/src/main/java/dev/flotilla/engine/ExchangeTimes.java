@@ -31,6 +31,16 @@ public record ExchangeTimes(
     }
   }
 
+  /** Returns how long the last backward took, 0 if it was not watched. */
+  public long backward() {
+    return backwardEnd - backwardStart;
+  }
+
+  /** Returns how long after the start of backward the first bucket left, 0 if not watched. */
+  public long firstBucket() {
+    return backwardStart == 0 ? 0 : buckets.getFirst().start() - backwardStart;
+  }
+
   /** Returns how long buckets were under way. */
   public long busy() {
     return buckets.stream().mapToLong(BucketTime::nanos).sum();

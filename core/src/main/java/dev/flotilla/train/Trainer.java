@@ -268,7 +268,7 @@ public final class Trainer implements AutoCloseable {
   }
 
   /** Returns what techniques have to say in the run's summary. */
-  Map<String, Object> figures() {
+  public Map<String, Object> figures() {
     return runner.figures();
   }
 

@@ -1,7 +1,10 @@
 package dev.flotilla.testkit;
 
+import dev.flotilla.collective.Wire;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.fusion.BucketRule;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
@@ -59,6 +62,17 @@ public final class Conformance {
             "gradient merge and clip",
             Promise.ALGORITHMIC,
             List.of(new GradientMerge(3), new ClipByNorm(0.5))),
+        new Row("buckets in backward", Promise.EXACT, List.of(buckets(Wire.FP32))),
+        new Row(
+            "buckets, recompute and merge",
+            Promise.ALGORITHMIC,
+            List.of(buckets(Wire.FP32), Recompute.every(1), new GradientMerge(3))),
+        new Row("bf16 on the wire", Promise.EXACT, List.of(buckets(Wire.BF16)), 0.05),
+        new Row(
+            "fp16 on the wire and in passes",
+            Promise.ALGORITHMIC,
+            List.of(buckets(Wire.FP16), new MixedPrecision(HalfType.FP16)),
+            0.05),
         new Row("recompute", Promise.EXACT, List.of(Recompute.every(1))),
         new Row("recompute in a file", Promise.EXACT, List.of(Recompute.every(1).offloaded())),
         new Row("recompute by plan", Promise.EXACT, List.of(Recompute.auto(1 << 20))),
@@ -75,6 +89,11 @@ public final class Conformance {
             Recompute.every(1),
             new GradientMerge(3),
             new ClipByNorm(0.5)));
+  }
+
+  /** A bucket per layer of the small models here. */
+  private static FuseAllReduce buckets(Wire wire) {
+    return new FuseAllReduce(1e-4, 50, 0, true, BucketRule.SIZE, wire);
   }
 
   /** Sums in 16 bits depend on how samples are spread over ranks. */

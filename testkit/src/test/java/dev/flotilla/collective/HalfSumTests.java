@@ -63,7 +63,12 @@ class HalfSumTests {
 
   @ParameterizedTest
   @CsvSource({
-    "1, BF16, 10", "2, BF16, 1", "2, FP16, 7", "3, BF16, 1000", "3, FP16, 5", "4, FP16, 4097"
+    "1, BF16, 10",
+    "2, BF16, 1",
+    "2, FP16, 7",
+    "3, BF16, 1000",
+    "3, FP16, 5",
+    "4, FP16, 4097"
   })
   void allRanksEndWithTheSameBitsCloseToTheSum(int ranks, Wire wire, int length) {
     checkSum(ranks, wire, length);
@@ -120,8 +125,7 @@ class HalfSumTests {
 
   @Test
   void passesOnWhatIsNotFinite() {
-    var results =
-        summed(2, Wire.FP16, rank -> new float[] {rank == 1 ? Float.NaN : 1, 2, 3, 4});
+    var results = summed(2, Wire.FP16, rank -> new float[] {rank == 1 ? Float.NaN : 1, 2, 3, 4});
 
     assertThat(results[0][0]).isNaN();
     assertThat(results[1][0]).isNaN();

@@ -45,8 +45,7 @@ public record FuseAllReduce(
 
   /** Checks the settings. */
   public FuseAllReduce {
-    Check.that(
-            sizeMb > 0 && Double.isFinite(sizeMb), "size_mb", "must be greater than 0", sizeMb)
+    Check.that(sizeMb > 0 && Double.isFinite(sizeMb), "size_mb", "must be greater than 0", sizeMb)
         .and(maxTensors >= 1, "max_tensors", "must be at least 1", maxTensors)
         .and(lastMb >= 0 && Double.isFinite(lastMb), "last_mb", "must be at least 0", lastMb)
         .and(

@@ -13,8 +13,8 @@ import java.util.List;
  *
  * @param bytes a bucket is closed once it holds so many
  * @param mostTensors a bucket never holds more, unless a layer does
- * @param lastBytes the last bucket holds at most so many; if its first layer has more, it is cut like
- *     the others
+ * @param lastBytes the last bucket holds at most so many; if its first layer has more, it is cut
+ *     like the others
  */
 record SizeCut(double bytes, int mostTensors, double lastBytes) {
 

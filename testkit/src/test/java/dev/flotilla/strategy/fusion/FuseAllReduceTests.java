@@ -109,11 +109,9 @@ class FuseAllReduceTests {
   @ParameterizedTest
   @MethodSource("models")
   void bucketsInBackwardGiveTheSameBitsAsAfterIt(Case example) {
-    var after =
-        fit(2, example.model(), example.data(), 8, buckets(8, false), example.technique());
+    var after = fit(2, example.model(), example.data(), 8, buckets(8, false), example.technique());
     notes.clear();
-    var during =
-        fit(2, example.model(), example.data(), 8, buckets(8, true), example.technique());
+    var during = fit(2, example.model(), example.data(), 8, buckets(8, true), example.technique());
     var whole = fit(2, example.model(), example.data(), 8, example.technique());
 
     assertThat(during.isSameAs(after)).isTrue();
@@ -181,8 +179,7 @@ class FuseAllReduceTests {
 
   @Test
   void refusesWhatCannotBe() {
-    assertThatThrownBy(
-            () -> new FuseAllReduce(0, 0, -1, false, BucketRule.MG_WFBP, Wire.FP32))
+    assertThatThrownBy(() -> new FuseAllReduce(0, 0, -1, false, BucketRule.MG_WFBP, Wire.FP32))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("size_mb: must be greater than 0, but was 0")
         .hasMessageContaining("max_tensors: must be at least 1, but was 0")
@@ -199,7 +196,8 @@ class FuseAllReduceTests {
   @Test
   void saysThatOneRankNeedsNoBuckets() {
     try (var _ = trainer(World.solo(), new Mlp(8, List.of(), 4), new FuseAllReduce()).build()) {
-      assertThat(notes).anyMatch(note -> note.contains("fuse_all_reduce has no effect on one rank"));
+      assertThat(notes)
+          .anyMatch(note -> note.contains("fuse_all_reduce has no effect on one rank"));
     }
   }
 }

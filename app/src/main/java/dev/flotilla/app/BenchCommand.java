@@ -1,0 +1,12 @@
+package dev.flotilla.app;
+
+import picocli.CommandLine.Command;
+
+/** Groups the benchmarks that users run on their own machines. */
+@Command(
+    name = "bench",
+    description = "Measures on this machine what techniques gain.",
+    synopsisSubcommandLabel = "COMMAND",
+    mixinStandardHelpOptions = true,
+    subcommands = BenchNetworkCommand.class)
+final class BenchCommand {}
