@@ -44,7 +44,8 @@ final class FitBatchCommand implements Callable<Integer> {
   @Option(
       names = "--table",
       description = {
-        "Compares the recipe's other techniques alone, with recompute, with mixed precision (bf16),",
+        "Compares the recipe's other techniques alone, with recompute, with mixed precision"
+            + " (bf16),",
         "and with both."
       })
   boolean table;
@@ -95,8 +96,7 @@ final class FitBatchCommand implements Callable<Integer> {
 
   private static String text(BatchFit.Trial trial) {
     return trial.fits()
-        ? String.format(
-            Locale.ROOT, "batch %d: %.2f GiB", trial.batch(), trial.peakBytes() / GIB)
+        ? String.format(Locale.ROOT, "batch %d: %.2f GiB", trial.batch(), trial.peakBytes() / GIB)
         : "batch %d: does not fit".formatted(trial.batch());
   }
 

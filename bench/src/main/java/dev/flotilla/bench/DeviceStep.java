@@ -34,7 +34,8 @@ import java.util.stream.IntStream;
  * Times training steps on a GPU whenever a line comes in, so that {@code bench/python/pairs.py} can
  * let it take turns with its partner {@code bench/python/device_step.py}.
  *
- * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute] [memory=32GiB]}
+ * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute|plan=20GiB]
+ * [memory=32GiB]}
  */
 final class DeviceStep {
 
@@ -64,8 +65,7 @@ final class DeviceStep {
       }
       device.synchronize();
       say("ready");
-      var lines =
-          new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+      var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       while (lines.readLine() != null) {
         long start = System.nanoTime();
         for (int i = 0; i < steps; i++) {
@@ -138,6 +138,10 @@ final class DeviceStep {
     if (options.contains("recompute")) {
       techniques.add(Recompute.every(1));
     }
+    options.stream()
+        .filter(option -> option.startsWith("plan="))
+        .map(option -> ByteSize.parse(option.substring("plan=".length())))
+        .forEach(size -> techniques.add(Recompute.auto(size.bytes())));
     return techniques.toArray(Strategy[]::new);
   }
 }

@@ -166,7 +166,8 @@ public final class Gradients implements AutoCloseable {
     public double getAsDouble() {
       if (!isRead) {
         if (asOf != changes) {
-          throw new IllegalStateException("the loss of an earlier micro-step is gone: read it then");
+          throw new IllegalStateException(
+              "the loss of an earlier micro-step is gone: read it then");
         }
         read();
       }
@@ -198,9 +199,7 @@ public final class Gradients implements AutoCloseable {
 
   /** Tells whether no gradient is infinite or undefined. */
   public boolean isFinite() {
-    return checkedScale != null && checkedScale.isDone()
-        ? tail.get(FOUND) == 0
-        : isFinite(values);
+    return checkedScale != null && checkedScale.isDone() ? tail.get(FOUND) == 0 : isFinite(values);
   }
 
   /** Tells whether no gradient of one parameter is infinite or undefined. */

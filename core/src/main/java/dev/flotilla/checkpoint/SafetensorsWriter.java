@@ -33,8 +33,8 @@ public final class SafetensorsWriter {
   private SafetensorsWriter() {}
 
   /**
-   * Writes dense tensors. An existing file is replaced, in one instant, when everything has
-   * reached the disk; after a failure it is as it was.
+   * Writes dense tensors. An existing file is replaced, in one instant, when everything has reached
+   * the disk; after a failure it is as it was.
    *
    * @param metadata texts to store beside the tensors; {@code format: pt} is always there
    * @throws CheckpointException if the file system fails

@@ -37,8 +37,7 @@ public final class WeightsDigest {
   /**
    * Returns the digest of dense tensors.
    *
-   * @throws IllegalArgumentException if a tensor is not dense, or of a type that cannot be
-   *     stored
+   * @throws IllegalArgumentException if a tensor is not dense, or of a type that cannot be stored
    */
   public static String of(Map<String, Tensor> tensors) {
     var digest = new WeightsDigest(Digests.newSha256());

@@ -77,9 +77,6 @@ public record Batch(List<Tensor> inputs, Tensor targets, int samples, Tensor hos
   private Batch part(int from, int length) {
     var cut = inputs.stream().map(input -> input.narrow(0, from, length)).toList();
     return new Batch(
-        cut,
-        targets.narrow(0, from, length),
-        length,
-        hostTargets.narrow(0, from, length));
+        cut, targets.narrow(0, from, length), length, hostTargets.narrow(0, from, length));
   }
 }

@@ -105,8 +105,7 @@ final class Moments implements AutoCloseable {
   void shareGradients() {
     try (var _ = TensorScope.open()) {
       for (var leaf : List.of(mean, variance)) {
-        var gradient =
-            leaf.grad().defined() ? leaf.grad() : leaf.new_zeros(leaf.shape());
+        var gradient = leaf.grad().defined() ? leaf.grad() : leaf.new_zeros(leaf.shape());
         var wide = gradient.to(WIDE).clone();
         share(wide);
         leaf.mutable_grad().put(wide.to(type(leaf)));

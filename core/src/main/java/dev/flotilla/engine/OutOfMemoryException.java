@@ -20,9 +20,7 @@ public final class OutOfMemoryException extends RuntimeException implements Exit
   /** Tells whether a failure of libtorch means that a device is full. */
   public static boolean isMeantBy(RuntimeException failure) {
     return failure instanceof OutOfMemoryException
-        || String.valueOf(failure.getMessage())
-            .toLowerCase(Locale.ROOT)
-            .contains("out of memory");
+        || String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("out of memory");
   }
 
   /** Explains such a failure; an explained one stays as it is. */

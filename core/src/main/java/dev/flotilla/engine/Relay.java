@@ -36,9 +36,7 @@ final class Relay implements AutoCloseable {
 
   /** Takes the outputs of a part, of which those that it has made are kept by it. */
   void pass(Activations outputs) {
-    outputs.tensors().stream()
-        .filter(tensor -> !holds(input, tensor))
-        .forEach(owned::add);
+    outputs.tensors().stream().filter(tensor -> !holds(input, tensor)).forEach(owned::add);
     owned.removeIf(
         tensor -> {
           boolean isDone = !holds(outputs, tensor);

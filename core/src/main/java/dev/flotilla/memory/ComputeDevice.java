@@ -79,8 +79,7 @@ public record ComputeDevice(int index) {
     }
     try (var scope = TensorScope.open()) {
       var type = tensor.scalar_type();
-      return scope.handOut(
-          tensor.to(handle(), type, isCuda(), false, new MemoryFormatOptional()));
+      return scope.handOut(tensor.to(handle(), type, isCuda(), false, new MemoryFormatOptional()));
     }
   }
 

@@ -35,8 +35,7 @@ public record DeviceChoice(String text) implements TextValue {
   public DeviceChoice {
     boolean isKnown = List.of("cpu", "cuda", "auto").contains(text);
     if (!isKnown && !NUMBERED.matcher(text).matches()) {
-      throw new ConfigException(
-          "", "must be cpu, cuda, cuda:N or auto, but was '" + text + "'");
+      throw new ConfigException("", "must be cpu, cuda, cuda:N or auto, but was '" + text + "'");
     }
   }
 
@@ -67,8 +66,7 @@ public record DeviceChoice(String text) implements TextValue {
     host.absence().ifPresent(this::refuse);
     var stated = number();
     int places = stated.isPresent() ? 1 : gpus.isEmpty() ? host.count() : gpus.size();
-    int index =
-        stated.orElse(gpus.isEmpty() ? localRank % places : gpus.get(localRank % places));
+    int index = stated.orElse(gpus.isEmpty() ? localRank % places : gpus.get(localRank % places));
     if (index >= host.count()) {
       throw new ConfigException(
           gpus.isEmpty() ? "device" : "--gpus",
@@ -90,9 +88,7 @@ public record DeviceChoice(String text) implements TextValue {
 
   private Optional<Integer> number() {
     int colon = text.indexOf(':');
-    return colon < 0
-        ? Optional.empty()
-        : Optional.of(Integer.parseInt(text.substring(colon + 1)));
+    return colon < 0 ? Optional.empty() : Optional.of(Integer.parseInt(text.substring(colon + 1)));
   }
 
   @Override

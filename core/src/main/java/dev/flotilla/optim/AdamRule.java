@@ -1,8 +1,8 @@
 package dev.flotilla.optim;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Operator;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;

@@ -32,6 +32,7 @@ final class FitProgress implements Stateful {
   double secondsBeforeEpoch;
 
   long samples;
+
   /** The last window, whose loss may still be on a device. */
   Totals totals = NOTHING;
 

@@ -52,8 +52,7 @@ public final class RunSummary {
     var device = trainer.model().device();
     if (device.isCuda()) {
       summary.put("device", device.toString());
-      summary.put(
-          "peak_device_bytes", largest(new DeviceMemory(device).peakBytes(), collective));
+      summary.put("peak_device_bytes", largest(new DeviceMemory(device).peakBytes(), collective));
     }
     summary.put("train_seconds", result.seconds());
     summary.put("data_wait_seconds", result.dataWaitSeconds());

@@ -91,8 +91,7 @@ class DeviceChoiceTests {
         .contains("no NVIDIA driver")
         .contains("libcuda.so.1");
     assertThat(
-            CudaLibraries.missing(
-                    name -> !name.contains("cudart") && !name.contains("nccl"), "")
+            CudaLibraries.missing(name -> !name.contains("cudart") && !name.contains("nccl"), "")
                 .orElseThrow())
         .contains("does not find libcudart.so.13, libnccl.so.2")
         .contains("CUDA 13");

@@ -51,6 +51,11 @@ public record Snapshot(Map<String, double[]> values) {
     return worst;
   }
 
+  /** Returns max|w| of one tensor. */
+  public double largest(String name) {
+    return Arrays.stream(values.getOrDefault(name, new double[0])).map(Math::abs).max().orElse(0);
+  }
+
   /** Returns max|Δ| / max|w| of one tensor; 0 where both are all zero. */
   public double relativeDistance(String name, Snapshot other) {
     double[] ours = values.getOrDefault(name, new double[0]);

@@ -53,8 +53,7 @@ final class SpillFile implements Storehouse {
     var device = ComputeDevice.of(tensor);
     if (!tensor.is_contiguous()) {
       // Another order in memory could mean another order of sums in the replay: it stays.
-      return new Slot(
-          used, 0, type, tensor.shape(), device, TensorScope.keep(new Tensor(tensor)));
+      return new Slot(used, 0, type, tensor.shape(), device, TensorScope.keep(new Tensor(tensor)));
     }
     try (var _ = TensorScope.open()) {
       var source = NativeView.of(ComputeDevice.CPU.bring(tensor));
