@@ -153,7 +153,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
     }
     passes.add(batch, step);
     return switch (step.decision()) {
-      case CONTINUE -> new StepOutcome(step, gradients.totals());
+      case CONTINUE -> new StepOutcome(step, gradients.ownTotals());
       case UPDATE -> finishWindow();
       case DISCARD -> discardWindow();
     };
@@ -163,14 +163,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
   public Totals accumulate(Batch batch) {
     step = step.next(UNENDING, false, updates);
     passes.add(batch, step);
-    return gradients.totals();
+    return gradients.ownTotals();
   }
 
   /** Adds the gradient of a loss that a loop of the user's own has computed. */
   public Totals accumulate(LossTerms loss) {
     step = step.next(UNENDING, false, updates);
     passes.add(loss, step);
-    return gradients.totals();
+    return gradients.ownTotals();
   }
 
   /** Ends the window of a loop of the user's own with an exchange and an update. */
@@ -184,6 +184,12 @@ public final class StepRunner implements Stateful, AutoCloseable {
   public void clear() {
     step = step.asBoundary();
     passes.clear();
+  }
+
+  /** Drops everything that a micro-step which has failed left behind. */
+  public void abandon() {
+    step = step.asBoundary();
+    passes.abandon();
   }
 
   /** Tells whether a technique decides where windows end. */

@@ -13,6 +13,7 @@ import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Evaluation;
 import dev.flotilla.engine.Evaluator;
 import dev.flotilla.engine.FullUpdate;
+import dev.flotilla.engine.OutOfMemoryException;
 import dev.flotilla.engine.OwnReplica;
 import dev.flotilla.engine.ReplicaCheck;
 import dev.flotilla.engine.RunningStatistics;
@@ -88,7 +89,12 @@ public final class Trainer implements AutoCloseable {
           resources.own(
               new Checkpoints(
                   settings.checkpoints, collective, settings.sink, start.facts(), parts()));
-    } catch (RuntimeException | Error failure) {
+    } catch (RuntimeException failure) {
+      resources.closeAfter(failure);
+      throw OutOfMemoryException.isMeantBy(failure)
+          ? OutOfMemoryException.atStart(failure)
+          : failure;
+    } catch (Error failure) {
       resources.closeAfter(failure);
       throw failure;
     }
@@ -135,6 +141,11 @@ public final class Trainer implements AutoCloseable {
     statistics.saw(batch.samples());
     guard.judge(outcome, updates());
     return outcome;
+  }
+
+  /** Frees what a step that has failed left behind; the gradients of its window are lost. */
+  public void abandonStep() {
+    runner.abandon();
   }
 
   /** Returns the parts of a step for a loop of your own. */
