@@ -42,7 +42,7 @@ record Replica(
   }
 
   /** Compares the parameters of all ranks if that is due after so many updates. */
-  void compareAfter(long updates, int every) {
+  void compareAfter(long updates, long every) {
     if (every > 0 && sync.comparesAfter(updates, every)) {
       new ReplicaCheck(model.arena(), collective).compare(updates);
     }
