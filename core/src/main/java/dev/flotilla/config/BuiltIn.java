@@ -12,6 +12,7 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
 import dev.flotilla.strategy.localsgd.LocalSgd;
@@ -42,6 +43,7 @@ final class BuiltIn implements CatalogueProvider {
   @Override
   public Map<String, Class<? extends Strategy>> techniques() {
     return Map.of(
+        "dgc", Dgc.class,
         "fuse_all_reduce", FuseAllReduce.class,
         "gradient_merge", GradientMerge.class,
         "recompute", Recompute.class,

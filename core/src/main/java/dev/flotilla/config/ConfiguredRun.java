@@ -9,6 +9,8 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.compress.AutoExchange;
+import dev.flotilla.strategy.compress.ExchangeChoice;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.train.CheckpointSettings;
@@ -97,6 +99,7 @@ public final class ConfiguredRun {
         .optimizer(config.optimizer())
         .schedule(config.schedule())
         .precision(config.precision())
+        .device(config.device())
         .seed(config.seed())
         .threads(threads())
         .timeout(config.timeout())
@@ -125,10 +128,13 @@ public final class ConfiguredRun {
   }
 
   /** Returns the techniques that the recipe asks for. */
-  List<Strategy> techniques() {
+  public List<Strategy> techniques() {
     List<Strategy> techniques = new ArrayList<>(config.strategy());
     if (config.clip() != null) {
       techniques.add(config.clip());
+    }
+    if (config.exchange() == ExchangeChoice.AUTO) {
+      techniques.add(new AutoExchange());
     }
     if (config.batchNorm() != PoolOver.MICRO_BATCH) {
       techniques.add(new PooledBatchNorm(config.batchNorm()));

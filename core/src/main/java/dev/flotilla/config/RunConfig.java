@@ -1,6 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.data.DataSource;
+import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
@@ -10,6 +11,7 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.compress.ExchangeChoice;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.world.World;
@@ -38,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  * @param optimizer how gradients move parameters
  * @param schedule the learning rate over updates
  * @param clip limit of the gradient's norm; null for none
+ * @param exchange how gradients are shared
  * @param batchNorm the samples that BatchNorm's statistics are taken over
  * @param eval when the test data is scored
  * @param initFrom weights that the run starts from
@@ -69,8 +72,10 @@ public record RunConfig(
         @Nullable Long maxSteps,
     @Setting(doc = "Number type of parameters and gradients.", def = "float32") Precision precision,
     @Setting(doc = "Seed of initial values, sample order and dropout.", def = "42") long seed,
-    @Setting(doc = "Where tensors live: cpu, or auto for the best supported.", def = "auto")
-        Device device,
+    @Setting(
+            doc = "Where tensors live: cpu, cuda, cuda:N, or auto for a GPU where there is one.",
+            def = "auto")
+        DeviceChoice device,
     @Setting(
             doc = "Threads per rank; by default OMP_NUM_THREADS, or cores / ranks on the host.",
             def = "null",
@@ -79,6 +84,11 @@ public record RunConfig(
     @Setting(doc = "How gradients move parameters.") Optimizer optimizer,
     @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
     @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable ClipByNorm clip,
+    @Setting(
+            doc =
+                "How gradients are shared: dense, or auto for the fastest of dense, bf16 and dgc.",
+            def = "dense")
+        ExchangeChoice exchange,
     @Setting(
             doc = "What BatchNorm sees: micro_batch, whole_window, or sync over all ranks.",
             def = "micro_batch")

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
  * @param model the bound model with its arenas
  * @param collective the group of all ranks
  * @param update makes the default update
+ * @param updateSettings what the default update would be
  * @param microBatch samples of a micro-step over all ranks, where known
  * @param ranksOnHost ranks that share this host's memory
  * @param host number of this rank's host
@@ -24,6 +25,7 @@ public record StepContext(
     BoundModel model,
     Collective collective,
     Supplier<Update> update,
+    UpdateSettings updateSettings,
     OptionalInt microBatch,
     int ranksOnHost,
     int host,

@@ -153,7 +153,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
     }
     passes.add(batch, step);
     return switch (step.decision()) {
-      case CONTINUE -> new StepOutcome(step, gradients.totals());
+      case CONTINUE -> new StepOutcome(step, gradients.ownTotals());
       case UPDATE -> finishWindow();
       case DISCARD -> discardWindow();
     };
@@ -163,14 +163,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
   public Totals accumulate(Batch batch) {
     step = step.next(UNENDING, false, updates);
     passes.add(batch, step);
-    return gradients.totals();
+    return gradients.ownTotals();
   }
 
   /** Adds the gradient of a loss that a loop of the user's own has computed. */
   public Totals accumulate(LossTerms loss) {
     step = step.next(UNENDING, false, updates);
     passes.add(loss, step);
-    return gradients.totals();
+    return gradients.ownTotals();
   }
 
   /** Ends the window of a loop of the user's own with an exchange and an update. */
@@ -186,6 +186,12 @@ public final class StepRunner implements Stateful, AutoCloseable {
     passes.clear();
   }
 
+  /** Drops everything that a micro-step which has failed left behind. */
+  public void abandon() {
+    step = step.asBoundary();
+    passes.abandon();
+  }
+
   /** Tells whether a technique decides where windows end. */
   public boolean hasOwnWindows() {
     return hasOwnWindows;
@@ -194,7 +200,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Lets buckets leave while backward goes on, where nothing has to happen in between. */
   private void duringBackward(Runnable backward, Object graph) {
     boolean begins =
-        step.decision() == Decision.UPDATE && conditions.stream().noneMatch(GradientFilter::isDue);
+        step.decision() == Decision.UPDATE
+            && !exchange.keepsResiduals()
+            && conditions.stream().noneMatch(GradientFilter::isDue);
     if (begins) {
       finite.beforeExchange(gradients);
     }
@@ -213,16 +221,16 @@ public final class StepRunner implements Stateful, AutoCloseable {
     }
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
     boolean proceed = exchange.isBegun() || apply(conditions);
-    Totals totals = proceed ? exchange.finish() : gradients.totals();
-    if (totals.count() == 0) {
-      notices.accept(
-          "update skipped: %s had %s loss term in window %d"
-              .formatted(isAlone ? "this rank" : "no rank", isAlone ? "no" : "a", updates));
-      proceed = false;
-    }
-    if (proceed) {
-      gradients.scale(accumulation.factor(step.inWindow() + 1) / totals.count());
-      proceed = apply(refinements);
+    Totals totals;
+    if (!proceed) {
+      totals = gradients.totals();
+    } else if (exchange.keepsResiduals()) {
+      totals = exchange.agree();
+      proceed = judge(totals);
+      shareOrLeave(proceed);
+    } else {
+      totals = exchange.finish();
+      proceed = judge(totals);
     }
     double lr = learningRate.applyAsDouble(updates);
     if (proceed) {
@@ -235,6 +243,26 @@ public final class StepRunner implements Stateful, AutoCloseable {
     sync.afterWindow(outcome);
     gradients.clear();
     return outcome;
+  }
+
+  private void shareOrLeave(boolean proceed) {
+    if (proceed) {
+      exchange.finish();
+    } else {
+      exchange.leave();
+    }
+  }
+
+  /** Makes the sum a mean, refines it, and tells whether the update goes on. */
+  private boolean judge(Totals totals) {
+    if (totals.count() == 0) {
+      notices.accept(
+          "update skipped: %s loss term in window %d"
+              .formatted(isAlone ? "this rank had no" : "no rank had a", updates));
+      return false;
+    }
+    gradients.scale(accumulation.factor(step.inWindow() + 1) / totals.count());
+    return apply(refinements);
   }
 
   private boolean apply(List<GradientFilter> filters) {

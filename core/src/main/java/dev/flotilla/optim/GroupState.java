@@ -1,5 +1,6 @@
 package dev.flotilla.optim;
 
+import dev.flotilla.memory.Operator;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
@@ -32,6 +33,14 @@ final class GroupState implements AutoCloseable {
     for (int i = 0; i < statesPerSlice; i++) {
       states.add(Operator.list(zerosLike(group.parameters())));
     }
+  }
+
+  /** Works on a state that somebody else keeps. */
+  GroupState(ParameterGroup group, List<Tensor> state) {
+    parameters = Operator.list(group.parameters());
+    gradients = Operator.list(group.gradients());
+    weightDecay = group.weightDecay();
+    states.add(Operator.list(state));
   }
 
   private List<Tensor> zerosLike(List<Tensor> like) {

@@ -48,6 +48,17 @@ public sealed interface TrainingEvent {
       implements TrainingEvent {}
 
   /**
+   * What this rank holds on its GPU at a logged update; never told of main memory.
+   *
+   * @param update updates made so far
+   * @param device the device
+   * @param liveBytes bytes of all live tensors
+   * @param peakBytes largest number of live bytes so far
+   */
+  record DeviceUsed(long update, String device, long liveBytes, long peakBytes)
+      implements TrainingEvent {}
+
+  /**
    * An epoch ends, before its evaluation.
    *
    * @param epoch number of the epoch, from 0

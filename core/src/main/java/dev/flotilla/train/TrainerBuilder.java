@@ -3,6 +3,7 @@ package dev.flotilla.train;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.CollectiveSettings;
 import dev.flotilla.engine.BoundModel;
+import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Constant;
@@ -39,6 +40,7 @@ public final class TrainerBuilder {
   @Nullable Optimizer optimizer;
   Schedule schedule = new Constant();
   Precision precision = Precision.FLOAT32;
+  DeviceChoice device = DeviceChoice.AUTO;
   long seed = 42;
   int threads;
   CollectiveSettings collectiveSettings = CollectiveSettings.defaults();
@@ -86,6 +88,12 @@ public final class TrainerBuilder {
   /** Sets the number type of parameters, gradients and activations; float32 by default. */
   public TrainerBuilder precision(Precision value) {
     precision = value;
+    return this;
+  }
+
+  /** Sets where tensors live; by default on a GPU where there is one. */
+  public TrainerBuilder device(DeviceChoice value) {
+    device = value;
     return this;
   }
 

@@ -3,6 +3,9 @@ package dev.flotilla.testkit;
 import dev.flotilla.collective.Wire;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.compress.Dgc;
+import dev.flotilla.strategy.compress.Indices;
+import dev.flotilla.strategy.compress.Values;
 import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
@@ -56,6 +59,8 @@ public final class Conformance {
       return name;
     }
   }
+
+  private static final double FAR = 1;
 
   private Conformance() {}
 
@@ -117,7 +122,33 @@ public final class Conformance {
             new MixedPrecision(HalfType.FP16),
             Recompute.every(1),
             new GradientMerge(3),
-            new ClipByNorm(0.5)));
+            new ClipByNorm(0.5)),
+        compressed("dgc", dgc()),
+        compressed("dgc after a dense phase, packed", dgc(4, Values.FP16, Indices.PACKED)),
+        compressed("dgc and clip, never reached", dgc(), new ClipByNorm(1e9)),
+        new Row(
+            "dgc, fp16, recompute, merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                dgc(2, Values.FP32, Indices.PACKED),
+                new MixedPrecision(HalfType.FP16),
+                Recompute.every(1),
+                new GradientMerge(3),
+                new ClipByNorm(0.5)),
+            FAR));
+  }
+
+  /** One rank has nobody to send less to; two take another way than one. */
+  private static Row compressed(String name, Strategy... techniques) {
+    return new Row(name, Promise.EXACT, List.of(techniques), FAR);
+  }
+
+  private static Dgc dgc() {
+    return dgc(0, Values.FP32, Indices.INT32);
+  }
+
+  private static Dgc dgc(int denseUpdates, Values values, Indices indices) {
+    return new Dgc(denseUpdates, 8, List.of(0.5, 0.8)).minNumel(32).sending(values, indices);
   }
 
   /** Alone it is the baseline; several ranks go ways of their own between averages. */
