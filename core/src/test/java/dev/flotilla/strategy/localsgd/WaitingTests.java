@@ -38,4 +38,14 @@ class WaitingTests {
     assertThat(figures).containsEntry("waited_for", List.of());
     assertThat(figures).containsEntry("computing_seconds", 2.1);
   }
+
+  @Test
+  void nobodyIsNamedWhereRanksAreSlowInTurn() {
+    var waiting = new Waiting(2, 0);
+    waiting.add(new double[] {9, 9}, 0);
+    waiting.add(new double[] {1, 2}, 1);
+    waiting.add(new double[] {2, 1}, 0);
+    assertThat(waiting.figures()).containsEntry("waited_for", List.of());
+    assertThat(waiting.figures()).containsEntry("for_slower_ranks_seconds", 1.0);
+  }
 }
