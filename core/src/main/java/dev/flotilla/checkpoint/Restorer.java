@@ -4,6 +4,10 @@ import dev.flotilla.state.Stateful;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.jspecify.annotations.Nullable;
 
 /** Finds checkpoints and gives a rank back what it remembered. */
 public final class Restorer {
@@ -25,24 +29,62 @@ public final class Restorer {
   }
 
   /**
-   * Checks every byte that a rank will read.
+   * Restores all parts of a rank, while another thread checks every byte that is read.
    *
-   * @throws CheckpointException that names file and place of the first difference
+   * <p>Headers, and with them all numbers and texts, are checked before anything is restored.
+   *
+   * @return the damage that was found, if any: then nothing that was restored may be used
+   * @throws CheckpointException if the checkpoint is sound, but holds too little or too much
    */
-  public static void verify(SavedCheckpoint checkpoint, int rank, int ranks) {
-    LoadingState.filesOf(checkpoint, rank, ranks).forEach(checkpoint::verify);
+  public static Optional<CheckpointException> restore(
+      SavedCheckpoint checkpoint, int rank, int ranks, List<Stateful> parts) {
+    List<FileVerifier> files;
+    try {
+      files =
+          LoadingState.filesOf(checkpoint, rank, ranks).stream().map(checkpoint::verifier).toList();
+      files.forEach(FileVerifier::verifyHeader);
+    } catch (CheckpointException damage) {
+      return Optional.of(damage);
+    }
+    var verification = verifying(files);
+    RuntimeException failure = load(checkpoint, rank, ranks, parts);
+    var damage = damage(verification);
+    if (damage.isEmpty() && failure != null) {
+      throw failure;
+    }
+    return damage;
   }
 
-  /**
-   * Restores all parts of a rank.
-   *
-   * @throws CheckpointException if the checkpoint holds too little or too much for them
-   */
-  public static void restore(
+  private static FutureTask<@Nullable Void> verifying(List<FileVerifier> files) {
+    var task = new FutureTask<@Nullable Void>(() -> files.forEach(FileVerifier::verifyData), null);
+    Thread.ofPlatform().name("flotilla-verify").daemon().start(task);
+    return task;
+  }
+
+  /** Whether a failure is one, or a consequence of damage, is known only after verification. */
+  private static @Nullable RuntimeException load(
       SavedCheckpoint checkpoint, int rank, int ranks, List<Stateful> parts) {
     try (var state = new LoadingState(checkpoint, rank, ranks)) {
       parts.forEach(part -> part.remember(state));
       state.requireAllAsked();
+      return null;
+    } catch (RuntimeException failure) {
+      return failure;
+    }
+  }
+
+  private static Optional<CheckpointException> damage(FutureTask<@Nullable Void> verification) {
+    try {
+      verification.get();
+      return Optional.empty();
+    } catch (ExecutionException failure) {
+      if (failure.getCause() instanceof CheckpointException damage) {
+        return Optional.of(damage);
+      }
+      throw new IllegalStateException("verification failed", failure.getCause());
+    } catch (InterruptedException interruption) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while verifying", interruption);
     }
   }
 }

@@ -1,13 +1,8 @@
 package dev.flotilla.checkpoint;
 
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Map;
-import java.util.zip.CRC32C;
 
 /** A committed checkpoint whose manifest has been checked. */
 public final class SavedCheckpoint {
@@ -84,59 +79,17 @@ public final class SavedCheckpoint {
     manifest.files().forEach(note -> verify(folder.resolve(note.name()), note));
   }
 
-  /**
-   * Reads a file and compares every byte with the manifest.
-   *
-   * @throws CheckpointException that names file and place of the first difference
-   */
-  void verify(String name) {
+  static void verify(Path file, FileNote note) {
+    new FileVerifier(file, note).verify();
+  }
+
+  /** Returns what compares a file with the manifest. */
+  FileVerifier verifier(String name) {
     var note =
         manifest
             .note(name)
             .orElseThrow(
                 () -> new CheckpointException(folder + " holds no " + name + " in its manifest"));
-    verify(folder.resolve(name), note);
-  }
-
-  static void verify(Path file, FileNote note) {
-    try (var channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      if (channel.size() != note.bytes()) {
-        throw new CheckpointException(
-            "%s is damaged: it has %d bytes, but should have %d, so that byte %d is the first amiss"
-                .formatted(
-                    file, channel.size(), note.bytes(), Math.min(channel.size(), note.bytes())));
-      }
-      verifyBlocks(file, channel, note);
-    } catch (IOException e) {
-      throw CheckpointException.of("cannot read", file, e);
-    }
-  }
-
-  private static void verifyBlocks(Path file, FileChannel channel, FileNote note)
-      throws IOException {
-    var buffer = ByteBuffer.allocateDirect(FileNote.BLOCK);
-    var checksum = new CRC32C();
-    for (int block = 0; block < note.crc32c().size(); block++) {
-      long begin = (long) block * FileNote.BLOCK;
-      readBlock(channel, buffer, begin);
-      long end = begin + buffer.remaining();
-      checksum.reset();
-      checksum.update(buffer);
-      var found = BlockChecksums.text(checksum.getValue());
-      if (!found.equals(note.crc32c().get(block))) {
-        throw new CheckpointException(
-            "%s is damaged somewhere in bytes [%d, %d): their CRC32C is %s, but should be %s"
-                .formatted(file, begin, end, found, note.crc32c().get(block)));
-      }
-    }
-  }
-
-  private static void readBlock(FileChannel channel, ByteBuffer buffer, long begin)
-      throws IOException {
-    buffer.clear();
-    while (buffer.hasRemaining() && channel.read(buffer, begin + buffer.position()) >= 0) {
-      // A read may return less than asked for.
-    }
-    buffer.flip();
+    return new FileVerifier(folder.resolve(name), note);
   }
 }

@@ -45,7 +45,7 @@ public enum TensorType {
   }
 
   /** Returns libtorch's name for this type. */
-  ScalarType scalarType() {
+  public ScalarType scalarType() {
     return switch (this) {
       case F64 -> ScalarType.Double;
       case F32 -> ScalarType.Float;

@@ -65,9 +65,7 @@ final class Checkpoints implements AutoCloseable {
   /** Restores the newest that every rank can read; returns which one, if there is any. */
   Optional<SavedCheckpoint> restore(Path from) {
     var resumption = new Resumption(collective, this::note, this::distrust);
-    var checkpoint = resumption.find(CommonFolder.of(collective, from));
-    checkpoint.ifPresent(found -> resumption.restore(found, facts, parts));
-    return checkpoint;
+    return resumption.restore(CommonFolder.of(collective, from), facts, parts);
   }
 
   private void note(String text) {

@@ -24,8 +24,8 @@ import java.util.function.Consumer;
 /**
  * Finds the newest checkpoint that every rank can read in full, and restores it.
  *
- * <p>Rank 0 proposes, newest first; all ranks verify what they would read; a checkpoint is used
- * when nobody objects.
+ * <p>Rank 0 proposes, newest first; all ranks restore what they need and verify it meanwhile; a
+ * checkpoint is used when nobody objects.
  */
 final class Resumption {
 
@@ -42,24 +42,33 @@ final class Resumption {
   }
 
   /**
-   * Returns a usable checkpoint.
+   * Restores the newest checkpoint that is sound; returns which one, if there is any.
    *
    * @param from a checkpoint, or a folder of checkpoints, or a run's folder
-   * @throws CheckpointException if the named checkpoint itself is damaged
+   * @throws CheckpointException if the named checkpoint, or all of a folder, are damaged: what
+   *     remembers holds part of them by then, so that nothing can go on from there
    */
-  Optional<SavedCheckpoint> find(Path from) {
+  Optional<SavedCheckpoint> restore(Path from, Map<String, String> facts, List<Stateful> parts) {
     boolean isOne = SavedCheckpoint.isAt(from);
     var folder = Restorer.folderOf(from);
-    for (var candidate : isOne ? List.of(from) : proposals(folder)) {
-      var objections = objections(candidate);
+    var candidates = isOne ? List.of(from) : proposals(folder);
+    for (var candidate : candidates) {
+      var objections = objections(candidate, facts, parts);
       if (objections.isEmpty()) {
-        return Optional.of(SavedCheckpoint.open(candidate));
+        var checkpoint = SavedCheckpoint.open(candidate);
+        noteChanges(checkpoint, facts);
+        return Optional.of(checkpoint);
       }
       if (isOne) {
         throw new CheckpointException(String.join("; ", objections));
       }
       distrust.accept(candidate);
       objections.forEach(it -> notices.accept(it + "; trying the checkpoint before it"));
+    }
+    if (!candidates.isEmpty()) {
+      throw new CheckpointException(
+          "all %d checkpoints in %s are damaged, as said above; move them away to start anew"
+              .formatted(candidates.size(), folder));
     }
     return Optional.empty();
   }
@@ -85,20 +94,24 @@ final class Resumption {
     }
   }
 
-  private List<String> objections(Path candidate) {
+  private List<String> objections(Path candidate, Map<String, String> facts, List<Stateful> parts) {
     var board = collective.noticeboard().section("resume");
-    Optional<String> own = objection(candidate);
+    Optional<String> own = objection(candidate, facts, parts);
     own.ifPresent(it -> board.post(key(collective.rank()), it));
     return share(own.isPresent() ? 1 : 0, Reduction.MAX) == 0 ? List.of() : read(board);
   }
 
-  private Optional<String> objection(Path candidate) {
+  private Optional<String> objection(
+      Path candidate, Map<String, String> facts, List<Stateful> parts) {
+    SavedCheckpoint checkpoint;
     try {
-      Restorer.verify(SavedCheckpoint.open(candidate), collective.rank(), collective.size());
-      return Optional.empty();
-    } catch (CheckpointException e) {
-      return Optional.of(String.valueOf(e.getMessage()));
+      checkpoint = SavedCheckpoint.open(candidate);
+    } catch (CheckpointException damage) {
+      return Optional.of(String.valueOf(damage.getMessage()));
     }
+    requireSameLayout(checkpoint, facts);
+    return Restorer.restore(checkpoint, collective.rank(), collective.size(), parts)
+        .map(damage -> String.valueOf(damage.getMessage()));
   }
 
   private List<String> read(Noticeboard board) {
@@ -121,10 +134,8 @@ final class Resumption {
     }
   }
 
-  /** Restores all parts and says what is not as it was. */
-  void restore(SavedCheckpoint checkpoint, Map<String, String> facts, List<Stateful> parts) {
-    requireSameLayout(checkpoint, facts);
-    Restorer.restore(checkpoint, collective.rank(), collective.size(), parts);
+  /** Says what is not as it was. */
+  private void noteChanges(SavedCheckpoint checkpoint, Map<String, String> facts) {
     if (checkpoint.ranks() != collective.size()) {
       notices.accept(
           ("saved by %d ranks, restored by %d: half-filled windows are dealt out among the ranks,"
