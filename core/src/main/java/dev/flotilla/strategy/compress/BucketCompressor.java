@@ -43,9 +43,6 @@ interface BucketCompressor extends AutoCloseable {
   /** Returns the number of entries in the messages, over all ranks. */
   long received();
 
-  /** Returns ‖v‖² of this rank. */
-  double residualSquares();
-
   /** Returns what the next selection starts from. */
   int threshold();
 

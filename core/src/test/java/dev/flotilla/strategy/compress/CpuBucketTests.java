@@ -209,7 +209,7 @@ class CpuBucketTests {
     var nobody = new Candidates();
     for (var field : job.grounds.getFirst().fields(0)) {
       new Correction((float) rule.momentum(), rule.nesterov())
-          .apply(field, 1, Float.POSITIVE_INFINITY, nobody);
+          .apply(field, 1, Selector.NO_THRESHOLD, nobody);
     }
   }
 
