@@ -125,10 +125,8 @@ final class AdaptiveExchange implements Exchange {
     measureProcessor();
     var before = chooser.current();
     var link = meter.link();
-    double[] common =
-        meter.largest(times.step(), behindBackward, convertSeconds, chooseSeconds);
-    var load =
-        new Workload(common[1], buckets, cost.elements(), common[2], common[3]);
+    double[] common = meter.largest(times.step(), behindBackward, convertSeconds, chooseSeconds);
+    var load = new Workload(common[1], buckets, cost.elements(), common[2], common[3]);
     var seconds = load.predict(EnumSet.allOf(ExchangeMode.class), link, cost);
     // The rest of the step is the same in any mode: computing, and waiting for slower ranks.
     double rest = Math.max(0, common[0] - seconds.getOrDefault(before, 0.0));

@@ -116,10 +116,15 @@ final class CpuBucket implements BucketCompressor {
     var found = selector.candidates();
     found.clear();
     for (var field : fields) {
-      correction.apply(field, (float) factor, above, found);
+      correction.apply(field, (float) factor, above, isDense(), found);
     }
     threshold = selector.choose(fields, elements, k, above);
     send(found);
+  }
+
+  /** Tells whether so much is received that all of the gradient is looked at. */
+  private boolean isDense() {
+    return (long) format.capacity() * ranks > elements / SPARSE;
   }
 
   /** Whatever goes into the message leaves the residual, to the last bit. */
@@ -150,6 +155,9 @@ final class CpuBucket implements BucketCompressor {
 
   @Override
   public void add() {
+    if (!isDense()) {
+      clearReceived();
+    }
     received = 0;
     for (int rank = 0; rank < ranks; rank++) {
       var from = messageOf.get(rank);
@@ -166,9 +174,22 @@ final class CpuBucket implements BucketCompressor {
     }
   }
 
+  /** Where messages will be added up, the rank's own gradient must go. */
+  private void clearReceived() {
+    for (var from : messageOf) {
+      int count = format.readPlaces(from, places);
+      int i = 0;
+      for (var field : fields) {
+        for (; i < count && field.holds(places[i]); i++) {
+          field.gradient().put(places[i] - field.start(), 0);
+        }
+      }
+    }
+  }
+
   @Override
   public void apply(double lr) {
-    if (received > elements / SPARSE) {
+    if (isDense()) {
       fields.forEach(field -> applyAll(field, (float) lr));
       return;
     }

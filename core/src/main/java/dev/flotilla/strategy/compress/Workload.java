@@ -9,8 +9,9 @@ import java.util.Set;
  * it makes an update.
  *
  * <p>With B the backward that an exchange may hide behind, a + c S the time of an all-reduce and b
- * buckets, that is max(last bucket, b a + c S − B); with half the bytes, c S / 2 and the conversion; compressed, the choice and what is
- * sent by {@link LinkCost}, of which all but the last bucket hides behind the choice of the next.
+ * buckets, that is max(last bucket, b a + c S − B); with half the bytes, c S / 2 and the
+ * conversion; compressed, the choice and what is sent by {@link LinkCost}, of which all but the
+ * last bucket hides behind the choice of the next.
  *
  * @param backward B, in seconds; 0 if the exchange begins after it
  * @param buckets b
@@ -19,11 +20,7 @@ import java.util.Set;
  * @param chooseSeconds what correction, choice and application take
  */
 record Workload(
-    double backward,
-    int buckets,
-    long elements,
-    double convertSeconds,
-    double chooseSeconds) {
+    double backward, int buckets, long elements, double convertSeconds, double chooseSeconds) {
 
   /** Returns the seconds that some modes add to an update. */
   Map<ExchangeMode, Double> predict(Set<ExchangeMode> modes, Link link, LinkCost cost) {
