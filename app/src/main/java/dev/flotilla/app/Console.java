@@ -32,7 +32,11 @@ final class Console implements EventSink {
   @Override
   public void on(TrainingEvent event) {
     switch (event) {
-      case TrainingEvent.Configured _, TrainingEvent.EpochEnded _, TrainingEvent.Saved _ -> {}
+      case TrainingEvent.Configured _,
+          TrainingEvent.EpochEnded _,
+          TrainingEvent.Averaged _,
+          TrainingEvent.DeviceUsed _,
+          TrainingEvent.Saved _ -> {}
       case TrainingEvent.Resumed resumed ->
           line("resumed after update %d from %s".formatted(resumed.update(), resumed.checkpoint()));
       case TrainingEvent.Started started -> start(started);
@@ -112,6 +116,9 @@ final class Console implements EventSink {
     }
     text.append(format(", %,.0f samples/s", number(summary.get("samples_per_second"))));
     text.append(format(", peak memory %,.0f MB", number(summary.get("peak_rss_bytes")) / 1e6));
+    if (summary.get("peak_device_bytes") instanceof Number bytes) {
+      text.append(format(", peak GPU memory %,.0f MB", bytes.doubleValue() / 1e6));
+    }
     text.append(format(", sent %,.1f MB", number(summary.get("bytes_sent")) / 1e6));
     text.append(format(", %.1f s", number(summary.get("wall_seconds"))));
     line(text.toString());

@@ -21,6 +21,7 @@ import picocli.CommandLine.Command;
       EvalCommand.class,
       PlanCommand.class,
       VerifyCommand.class,
+      FitBatchCommand.class,
       ModelsCommand.class,
       DataCommand.class,
       BenchCommand.class,

@@ -1,8 +1,8 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.BufferSpec;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,15 +17,22 @@ import org.bytedeco.pytorch.global.torch;
  */
 public final class BufferArena implements AutoCloseable {
 
+  private final ComputeDevice device;
   private final Tensor statistics;
   private final Map<String, Tensor> buffers = new LinkedHashMap<>();
 
-  /** Allocates all buffers with their initial values. */
+  /** Allocates all buffers in main memory with their initial values. */
   public BufferArena(List<BufferSpec> specs, Precision precision) {
+    this(specs, precision, ComputeDevice.CPU);
+  }
+
+  /** Allocates all buffers on a device with their initial values. */
+  public BufferArena(List<BufferSpec> specs, Precision precision, ComputeDevice device) {
+    this.device = device;
     try (var _ = TensorScope.open()) {
       long length =
           specs.stream().filter(s -> !s.counter()).mapToLong(s -> s.shape().elements()).sum();
-      statistics = TensorScope.keep(Tensors.zeros(precision.scalarType(), length));
+      statistics = TensorScope.keep(device.zeros(precision.scalarType(), length));
       long offset = 0;
       for (var spec : specs) {
         buffers.put(spec.name(), TensorScope.keep(allocate(spec, offset)));
@@ -38,7 +45,7 @@ public final class BufferArena implements AutoCloseable {
     long[] shape = spec.shape().toArray();
     Tensor buffer =
         spec.counter()
-            ? Tensors.empty(torch.ScalarType.Long, shape)
+            ? device.empty(torch.ScalarType.Long, shape)
             : statistics.narrow(0, offset, spec.shape().elements()).view(shape);
     return buffer.fill_(new Scalar(spec.initial()));
   }

@@ -1,44 +1,69 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.State;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The flat gradient tensor, with the window's loss sum and count riding behind the last element.
  *
  * <p>The count is stored as two numbers, high and low, so that float32 holds it exactly after a sum
  * over up to 4,096 ranks, up to 2^36 terms in all.
+ *
+ * <p>On a device another number follows, which is not exchanged: whether a gradient was found that
+ * is not finite. What is read is read at once, so that an update waits for the device one time.
  */
 public final class Gradients implements AutoCloseable {
 
   private static final int TAIL = 3;
+  private static final int FOUND = 3;
   private static final long COUNT_BASE = 1 << 12;
 
   private final Layout layout;
+  private final Tensor all;
   private final Tensor withTail;
   private final Tensor values;
   private final Tensor lossSum;
-  private final MemorySegment tail;
+  private final @Nullable Tensor numbers;
+  private final Tail tail;
+  private final @Nullable CheckedScale checkedScale;
+  private @Nullable LaterLoss waiting;
   private long count;
   private boolean isOwn;
   private boolean areAllFinite;
   private double factor = 1;
+  private long sealedHigh;
+  private boolean isCountWritten = true;
+  private long changes;
 
   Gradients(Layout layout) {
+    this(layout, ComputeDevice.CPU);
+  }
+
+  Gradients(Layout layout, ComputeDevice device) {
     this.layout = layout;
     long length = layout.length();
+    boolean hasOwn = device.isCuda();
     try (var _ = TensorScope.open()) {
-      var flat = Tensors.zeros(layout.precision().scalarType(), length + TAIL);
-      withTail = TensorScope.keep(flat);
-      values = TensorScope.keep(flat.narrow(0, 0, length));
-      lossSum = TensorScope.keep(flat.narrow(0, length, 1));
-      tail = NativeView.of(flat).asSlice(layout.bytes());
+      long own = hasOwn ? 1 : 0;
+      all = TensorScope.keep(device.zeros(layout.precision().scalarType(), length + TAIL + own));
+      withTail = TensorScope.keep(all.narrow(0, 0, length + TAIL));
+      values = TensorScope.keep(all.narrow(0, 0, length));
+      lossSum = TensorScope.keep(all.narrow(0, length, 1));
+      numbers = hasOwn ? TensorScope.keep(all.narrow(0, length, TAIL + 1)) : null;
+      tail =
+          numbers == null
+              ? new HostTail(NativeView.of(all).asSlice(layout.bytes()), layout.precision())
+              : new DeviceTail(numbers);
+      checkedScale =
+          hasOwn && layout.precision() == Precision.FLOAT32
+              ? new CheckedScale(values, TensorScope.keep(all.narrow(0, length + FOUND, 1)))
+              : null;
     }
   }
 
@@ -55,7 +80,16 @@ public final class Gradients implements AutoCloseable {
   /** Returns a slice to exchange; the one that ends the arena takes the tail along. */
   public Tensor slice(Bucket bucket) {
     boolean last = bucket.offset() + bucket.length() == layout.length();
+    change();
+    if (last) {
+      writeCount();
+    }
     return withTail.narrow(0, bucket.offset(), bucket.length() + (last ? TAIL : 0));
+  }
+
+  private void change() {
+    changes++;
+    tail.changed();
   }
 
   /** Returns a part of the gradients without the tail. */
@@ -65,6 +99,8 @@ public final class Gradients implements AutoCloseable {
 
   /** Returns loss sum and count, for an exchange that sends them apart from the gradients. */
   public Tensor tail() {
+    change();
+    writeCount();
     return withTail.narrow(0, layout.length(), TAIL);
   }
 
@@ -74,18 +110,77 @@ public final class Gradients implements AutoCloseable {
       lossSum.add_(detached);
     }
     count += terms;
+    change();
   }
 
-  /** Writes the count into the tail, before it is exchanged. */
+  /** Writes the count into the tail, before it is exchanged; on a device, when it is. */
   public void sealTotals() {
-    setTail(1, (double) Math.floorDiv(count, COUNT_BASE));
-    setTail(2, (double) Math.floorMod(count, COUNT_BASE));
+    isCountWritten = false;
+    if (numbers == null) {
+      writeCount();
+    }
+  }
+
+  private void writeCount() {
+    if (isCountWritten) {
+      return;
+    }
+    isCountWritten = true;
+    long high = Math.floorDiv(count, COUNT_BASE);
+    if (high != sealedHigh) {
+      tail.set(1, (double) high);
+      sealedHigh = high;
+    }
+    tail.set(2, (double) Math.floorMod(count, COUNT_BASE));
   }
 
   /** Reads the totals from the tail: this rank's before an exchange, all ranks' after it. */
   public Totals totals() {
-    long terms = ((long) tailAt(1)) * COUNT_BASE + (long) tailAt(2);
-    return new Totals(tailAt(0), terms);
+    writeCount();
+    long terms = ((long) tail.get(1)) * COUNT_BASE + (long) tail.get(2);
+    return new Totals(tail.get(0), terms);
+  }
+
+  /** Reads the sum of the loss: this rank's before an exchange, all ranks' after it. */
+  public double lossSum() {
+    return tail.get(0);
+  }
+
+  /**
+   * Returns this rank's totals before an exchange; on a device the loss is read when it is asked
+   * for, which must be before the next micro-step.
+   */
+  public Totals ownTotals() {
+    return numbers == null ? totals() : new Totals(new LaterLoss(), count);
+  }
+
+  /** Reads the loss sum once it is asked for. */
+  private final class LaterLoss implements java.util.function.DoubleSupplier {
+
+    private final long asOf = changes;
+    private double value;
+    private boolean isRead;
+
+    LaterLoss() {
+      waiting = this;
+    }
+
+    @Override
+    public double getAsDouble() {
+      if (!isRead) {
+        if (asOf != changes) {
+          throw new IllegalStateException(
+              "the loss of an earlier micro-step is gone: read it then");
+        }
+        read();
+      }
+      return value;
+    }
+
+    void read() {
+      value = tail.get(0);
+      isRead = true;
+    }
   }
 
   /**
@@ -113,8 +208,11 @@ public final class Gradients implements AutoCloseable {
   public void scale(double by) {
     if (isOwn) {
       factor *= by;
-    } else {
+    } else if (checkedScale == null) {
       Tensors.scale(values, by);
+    } else {
+      checkedScale.apply(by);
+      tail.changed();
     }
   }
 
@@ -127,12 +225,12 @@ public final class Gradients implements AutoCloseable {
 
   /** Tells whether no gradient is infinite or undefined, on any rank. */
   public boolean isFinite() {
-    return isOwn ? areAllFinite : isFinite(values);
+    return isOwn ? areAllFinite : isFiniteHere();
   }
 
   /** Tells whether no gradient that this rank holds is infinite or undefined. */
   public boolean isFiniteHere() {
-    return isFinite(values);
+    return checkedScale != null && checkedScale.isDone() ? tail.get(FOUND) == 0 : isFinite(values);
   }
 
   /** Tells whether no gradient of one parameter is infinite or undefined. */
@@ -153,40 +251,40 @@ public final class Gradients implements AutoCloseable {
 
   /** Clears gradients and totals for the next window. */
   public void clear() {
-    withTail.zero_();
+    if (waiting != null && waiting.asOf == changes) {
+      waiting.getAsDouble();
+    }
+    all.zero_();
     count = 0;
     isOwn = false;
     factor = 1;
+    sealedHigh = 0;
+    isCountWritten = true;
+    change();
+    if (checkedScale != null) {
+      checkedScale.cleared();
+    }
   }
 
   /** Puts down, or takes up, the sums of a window that has not ended. */
   public void remember(State summed) {
+    writeCount();
     summed.tensor("gradients", withTail);
     count = summed.number("count", count);
-  }
-
-  private double tailAt(int index) {
-    return isDouble()
-        ? tail.getAtIndex(ValueLayout.JAVA_DOUBLE, index)
-        : tail.getAtIndex(ValueLayout.JAVA_FLOAT, index);
-  }
-
-  private void setTail(int index, double value) {
-    if (isDouble()) {
-      tail.setAtIndex(ValueLayout.JAVA_DOUBLE, index, value);
-    } else {
-      tail.setAtIndex(ValueLayout.JAVA_FLOAT, index, (float) value);
-    }
-  }
-
-  private boolean isDouble() {
-    return layout.precision() == Precision.FLOAT64;
+    sealedHigh = Math.floorDiv(count, COUNT_BASE);
+    change();
   }
 
   @Override
   public void close() {
+    tail.close();
+    if (checkedScale != null) {
+      checkedScale.close();
+    }
+    TensorScope.free(numbers);
     TensorScope.free(lossSum);
     TensorScope.free(values);
     TensorScope.free(withTail);
+    TensorScope.free(all);
   }
 }

@@ -1,13 +1,14 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The flat tensors behind a model's trainable parameters and their gradients.
@@ -20,14 +21,20 @@ public final class ParameterArena implements AutoCloseable {
   private final Tensor values;
   private final Gradients gradients;
   private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+  private @Nullable GatheredGradients gathered;
 
-  /** Allocates both tensors, filled with zeros. */
+  /** Allocates both tensors in main memory, filled with zeros. */
   public ParameterArena(Layout layout) {
+    this(layout, ComputeDevice.CPU);
+  }
+
+  /** Allocates both tensors on a device, filled with zeros. */
+  public ParameterArena(Layout layout, ComputeDevice device) {
     this.layout = layout;
     Precision precision = layout.precision();
     try (var _ = TensorScope.open()) {
-      values = TensorScope.keep(Tensors.zeros(precision.scalarType(), layout.length()));
-      gradients = new Gradients(layout);
+      values = TensorScope.keep(device.zeros(precision.scalarType(), layout.length()));
+      gradients = new Gradients(layout, device);
       for (var slot : layout.slots()) {
         var leaf = view(values, slot).detach().set_requires_grad(true);
         parameters.put(slot.spec().name(), TensorScope.keep(leaf));
@@ -105,6 +112,28 @@ public final class ParameterArena implements AutoCloseable {
     parameter.mutable_grad().put(place);
   }
 
+  /**
+   * Runs a later backward whose gradients nobody waits for one by one: adds them all at once where
+   * that is quicker, which is on a device.
+   */
+  public void addGradientsAfter(Runnable backward) {
+    if (!values.is_cuda()) {
+      backward.run();
+      return;
+    }
+    if (gathered == null) {
+      try (var _ = TensorScope.open()) {
+        gathered =
+            new GatheredGradients(
+                layout.slots().stream().map(this::parameterAt).toList(),
+                layout.slots().stream()
+                    .map(slot -> TensorScope.keep(view(gradients.values(), slot)))
+                    .toList());
+      }
+    }
+    gathered.after(backward);
+  }
+
   /** Checks that no backward has replaced a gradient's memory by its own. */
   public void requireGradientsInPlace() {
     try (var _ = TensorScope.open()) {
@@ -125,6 +154,9 @@ public final class ParameterArena implements AutoCloseable {
 
   @Override
   public void close() {
+    if (gathered != null) {
+      gathered.close();
+    }
     parameters.values().forEach(TensorScope::free);
     gradients.close();
     TensorScope.free(values);

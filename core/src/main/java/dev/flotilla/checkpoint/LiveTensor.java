@@ -1,5 +1,6 @@
 package dev.flotilla.checkpoint;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import java.lang.foreign.MemorySegment;
@@ -21,10 +22,12 @@ record LiveTensor(String name, TensorType type, long[] shape, MemorySegment memo
   /** How much goes to a file or a digest at a time: what stays in the cache between the two. */
   private static final long CHUNK = 1L << 20;
 
-  static LiveTensor of(String name, Tensor tensor) {
+  /** Describes a tensor; one on a device is copied into the caller's scope first. */
+  static LiveTensor of(String name, Tensor given) {
     if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
       throw new IllegalStateException("tensors are stored on little-endian machines only");
     }
+    var tensor = given.defined() ? ComputeDevice.CPU.bring(given) : given;
     try (var _ = TensorScope.open()) {
       requireDense(name, tensor);
       return new LiveTensor(name, type(name, tensor), shape(tensor), NativeView.of(tensor));
@@ -40,9 +43,9 @@ record LiveTensor(String name, TensorType type, long[] shape, MemorySegment memo
   }
 
   private static void requireDense(String name, Tensor tensor) {
-    if (!tensor.defined() || !tensor.is_cpu() || tensor.is_sparse() || !tensor.is_contiguous()) {
+    if (!tensor.defined() || tensor.is_sparse() || !tensor.is_contiguous()) {
       throw new IllegalArgumentException(
-          "tensor %s must be defined, dense and on the CPU".formatted(TensorName.quote(name)));
+          "tensor %s must be defined and dense".formatted(TensorName.quote(name)));
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.flotilla.checkpoint;
 
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.TensorScope;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -96,12 +98,24 @@ public final class SafetensorsFile implements AutoCloseable {
   }
 
   /**
-   * Copies a tensor into a dense CPU tensor of the same type and shape.
+   * Copies a tensor into a dense tensor of the same type and shape.
    *
    * @throws CheckpointException if there is no such tensor, or type or shape differ; the target is
    *     then unchanged
    */
   public void copyInto(String name, Tensor target) {
+    if (!target.is_cuda()) {
+      copyIntoHost(name, target);
+      return;
+    }
+    try (var _ = TensorScope.open()) {
+      var host = ComputeDevice.CPU.bring(target);
+      copyIntoHost(name, host);
+      target.copy_(host);
+    }
+  }
+
+  private void copyIntoHost(String name, Tensor target) {
     var info = info(name);
     var live = LiveTensor.of(name, target);
     if (!info.matches(live.type(), live.shape())) {

@@ -1,5 +1,6 @@
 package dev.flotilla.checkpoint;
 
+import dev.flotilla.memory.TensorScope;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,16 +33,18 @@ public final class SafetensorsWriter {
   private SafetensorsWriter() {}
 
   /**
-   * Writes dense CPU tensors. An existing file is replaced, in one instant, when everything has
-   * reached the disk; after a failure it is as it was.
+   * Writes dense tensors. An existing file is replaced, in one instant, when everything has reached
+   * the disk; after a failure it is as it was.
    *
    * @param metadata texts to store beside the tensors; {@code format: pt} is always there
    * @throws CheckpointException if the file system fails
    * @throws IllegalArgumentException if a tensor or a name cannot be stored
    */
   public static void write(Path file, Map<String, Tensor> tensors, Map<String, String> metadata) {
-    var content = content(LiveTensor.inNameOrder(tensors), metadata);
-    WholeFile.write(file, channel -> content.writeTo(bytes -> writeFully(channel, bytes)));
+    try (var _ = TensorScope.open()) {
+      var content = content(LiveTensor.inNameOrder(tensors), metadata);
+      WholeFile.write(file, channel -> content.writeTo(bytes -> writeFully(channel, bytes)));
+    }
   }
 
   /** Returns the bytes of a file; the tensors' memory must stay as it is until they are written. */

@@ -1,5 +1,6 @@
 package dev.flotilla.checkpoint;
 
+import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
@@ -90,7 +91,9 @@ final class SavingState implements RunState {
     @Override
     public void tensor(String name, Tensor live) {
       if (isKept) {
-        tensors.add(memory.copy(LiveTensor.of(name, live)));
+        try (var _ = TensorScope.open()) {
+          tensors.add(memory.copy(LiveTensor.of(name, live)));
+        }
       }
     }
 

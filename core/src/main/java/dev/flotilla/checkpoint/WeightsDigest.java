@@ -1,5 +1,6 @@
 package dev.flotilla.checkpoint;
 
+import dev.flotilla.memory.TensorScope;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -34,14 +35,15 @@ public final class WeightsDigest {
   }
 
   /**
-   * Returns the digest of dense CPU tensors.
+   * Returns the digest of dense tensors.
    *
-   * @throws IllegalArgumentException if a tensor is not dense, not on the CPU, or of a type that
-   *     cannot be stored
+   * @throws IllegalArgumentException if a tensor is not dense, or of a type that cannot be stored
    */
   public static String of(Map<String, Tensor> tensors) {
     var digest = new WeightsDigest(Digests.newSha256());
-    LiveTensor.inNameOrder(tensors).forEach(digest::add);
+    try (var _ = TensorScope.open()) {
+      LiveTensor.inNameOrder(tensors).forEach(digest::add);
+    }
     return HexFormat.of().formatHex(digest.sha256.digest());
   }
 

@@ -15,6 +15,8 @@ public final class Collectives {
    *     timeout
    */
   public static Collective join(World world, CollectiveSettings settings) {
-    return world.isSolo() ? new SoloCollective() : GlooWorld.join(world, settings, System.getenv());
+    return world.isSolo()
+        ? new SoloCollective()
+        : new HostStaging(GlooWorld.join(world, settings, System.getenv()));
   }
 }

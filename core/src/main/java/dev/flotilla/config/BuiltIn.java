@@ -14,6 +14,8 @@ import dev.flotilla.optim.StepDecay;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
+import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
+import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
@@ -45,6 +47,8 @@ final class BuiltIn implements CatalogueProvider {
         "fuse_all_reduce", FuseAllReduce.class,
         "gradient_merge", GradientMerge.class,
         "recompute", Recompute.class,
-        "amp", MixedPrecision.class);
+        "amp", MixedPrecision.class,
+        "localsgd", LocalSgd.class,
+        "adaptive_localsgd", AdaptiveLocalSgd.class);
   }
 }

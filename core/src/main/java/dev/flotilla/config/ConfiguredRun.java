@@ -99,6 +99,7 @@ public final class ConfiguredRun {
         .optimizer(config.optimizer())
         .schedule(config.schedule())
         .precision(config.precision())
+        .device(config.device())
         .seed(config.seed())
         .threads(threads())
         .timeout(config.timeout())
@@ -127,7 +128,7 @@ public final class ConfiguredRun {
   }
 
   /** Returns the techniques that the recipe asks for. */
-  List<Strategy> techniques() {
+  public List<Strategy> techniques() {
     List<Strategy> techniques = new ArrayList<>(config.strategy());
     if (config.clip() != null) {
       techniques.add(config.clip());

@@ -1,6 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.data.DataSource;
+import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
@@ -71,8 +72,10 @@ public record RunConfig(
         @Nullable Long maxSteps,
     @Setting(doc = "Number type of parameters and gradients.", def = "float32") Precision precision,
     @Setting(doc = "Seed of initial values, sample order and dropout.", def = "42") long seed,
-    @Setting(doc = "Where tensors live: cpu, or auto for the best supported.", def = "auto")
-        Device device,
+    @Setting(
+            doc = "Where tensors live: cpu, cuda, cuda:N, or auto for a GPU where there is one.",
+            def = "auto")
+        DeviceChoice device,
     @Setting(
             doc = "Threads per rank; by default OMP_NUM_THREADS, or cores / ranks on the host.",
             def = "null",

@@ -1,5 +1,6 @@
 package dev.flotilla.data;
 
+import dev.flotilla.memory.ComputeDevice;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.javacpp.Pointer;
@@ -13,8 +14,36 @@ import org.bytedeco.pytorch.Tensor;
  * @param inputs what the first segment takes
  * @param targets what the loss compares with
  * @param samples number of samples; 0 when this rank has none in a ragged last batch
+ * @param hostTargets the targets in main memory, where what is in them can be counted without
+ *     waiting for a device
  */
-public record Batch(List<Tensor> inputs, Tensor targets, int samples) {
+public record Batch(List<Tensor> inputs, Tensor targets, int samples, Tensor hostTargets) {
+
+  /** States a batch in main memory. */
+  public Batch(List<Tensor> inputs, Tensor targets, int samples) {
+    this(inputs, targets, samples, targets);
+  }
+
+  /** Returns this batch on a device, in the current scope, for one that is used often. */
+  public Batch on(ComputeDevice device) {
+    var moved = inputs.stream().map(device::bring).toList();
+    return isEmpty() ? this : new Batch(moved, device.bring(targets), samples, hostTargets);
+  }
+
+  /** Returns this batch with its targets on a device, in the current scope. */
+  public Batch withTargetsOn(ComputeDevice device) {
+    return isEmpty() || !device.isCuda()
+        ? this
+        : new Batch(inputs, device.bring(targets), samples, hostTargets);
+  }
+
+  /** Returns this batch in memory from which a device can copy by itself, in the current scope. */
+  Batch pinned() {
+    return isEmpty()
+        ? this
+        : new Batch(
+            inputs.stream().map(Tensor::pin_memory).toList(), targets.pin_memory(), samples);
+  }
 
   /**
    * Returns the batch of a rank that has no sample in this step: no input, and targets that are a
@@ -47,6 +76,7 @@ public record Batch(List<Tensor> inputs, Tensor targets, int samples) {
 
   private Batch part(int from, int length) {
     var cut = inputs.stream().map(input -> input.narrow(0, from, length)).toList();
-    return new Batch(cut, targets.narrow(0, from, length), length);
+    return new Batch(
+        cut, targets.narrow(0, from, length), length, hostTargets.narrow(0, from, length));
   }
 }

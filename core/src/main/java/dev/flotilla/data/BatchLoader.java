@@ -34,6 +34,7 @@ public final class BatchLoader implements AutoCloseable {
   private final @Nullable ExecutorService threads;
   private final Deque<Future<Batch>> loading = new ArrayDeque<>();
   private volatile boolean isClosed;
+  private volatile boolean isPinned;
   private long next;
   private long waited;
 
@@ -53,6 +54,12 @@ public final class BatchLoader implements AutoCloseable {
             ? null
             : Executors.newFixedThreadPool(
                 threadCount, Thread.ofPlatform().daemon().name("flotilla-loader-", 0).factory());
+  }
+
+  /** Puts batches that are loaded ahead where a device can copy them from by itself, or not. */
+  public BatchLoader pinned(boolean wanted) {
+    isPinned = wanted;
+    return this;
   }
 
   /** Returns a batch in the caller's scope; asking for them in order is what makes it quick. */
@@ -97,7 +104,8 @@ public final class BatchLoader implements AutoCloseable {
       return Batch.empty();
     }
     try (var scope = TensorScope.open()) {
-      var batch = source.apply(index);
+      var loaded = source.apply(index);
+      var batch = isPinned ? loaded.pinned() : loaded;
       // Nobody may be waiting any more; then the scope frees it.
       if (isClosed || batch.isEmpty()) {
         return Batch.empty();

@@ -3,11 +3,9 @@ package dev.flotilla.engine;
 import dev.flotilla.arena.BufferArena;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterArena;
-import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
-import dev.flotilla.model.Initializer;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
@@ -16,7 +14,6 @@ import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -51,6 +48,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   private final Model model;
   private final Precision precision;
+  private final ComputeDevice device;
   private final ParameterArena arena;
   private final BufferArena buffers;
   private final Map<String, Tensor> frozen = new LinkedHashMap<>();
@@ -63,19 +61,34 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
    * @param isFrozen names of parameters that are not trained
    */
   public BoundModel(Model model, Precision precision, long seed, Predicate<String> isFrozen) {
+    this(model, precision, ComputeDevice.CPU, seed, isFrozen);
+  }
+
+  /**
+   * Allocates and initialises all parameters and buffers on a device and binds the segments.
+   *
+   * @param isFrozen names of parameters that are not trained
+   */
+  public BoundModel(
+      Model model,
+      Precision precision,
+      ComputeDevice device,
+      long seed,
+      Predicate<String> isFrozen) {
     this.model = model;
     this.precision = precision;
+    this.device = device;
     var parameters = model.parameters();
-    arena = new ParameterArena(Layout.of(trainable(parameters, isFrozen), precision));
-    buffers = new BufferArena(model.buffers(), precision);
+    arena = new ParameterArena(Layout.of(trainable(parameters, isFrozen), precision), device);
+    buffers = new BufferArena(model.buffers(), precision, device);
     try (var _ = TensorScope.open()) {
       for (var spec : parameters) {
         if (isFrozen.test(spec.name())) {
-          var tensor = Tensors.empty(precision.scalarType(), spec.shape().toArray());
+          var tensor = device.empty(precision.scalarType(), spec.shape().toArray());
           frozen.put(spec.name(), TensorScope.keep(tensor));
         }
-        initialize(spec, seed);
       }
+      new InitialValues(precision, seed).writeInto(parameters, this::parameter);
       bind(model.segments());
     }
   }
@@ -97,21 +110,6 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private static List<ParameterSpec> trainable(
       List<ParameterSpec> parameters, Predicate<String> isFrozen) {
     return parameters.stream().filter(spec -> !isFrozen.test(spec.name())).toList();
-  }
-
-  private void initialize(ParameterSpec spec, long seed) {
-    var random = Initializer.randomFor(seed, spec.name());
-    try (var place = parameter(spec.name()).detach()) {
-      var memory = NativeView.of(place);
-      for (long i = 0; i < spec.shape().elements(); i++) {
-        double value = spec.initializer().at(i, random);
-        if (precision == Precision.FLOAT32) {
-          memory.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) value);
-        } else {
-          memory.setAtIndex(ValueLayout.JAVA_DOUBLE, i, value);
-        }
-      }
-    }
   }
 
   /** Returns the trainable parameters and their gradients. */
@@ -166,6 +164,11 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   /** Returns what the model is trained for. */
   public Objective objective() {
     return model.objective();
+  }
+
+  /** Returns where parameters and activations live. */
+  public ComputeDevice device() {
+    return device;
   }
 
   /** Returns the number type of parameters and activations. */

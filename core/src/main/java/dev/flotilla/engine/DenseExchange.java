@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
@@ -20,5 +21,10 @@ record DenseExchange(Collective collective) implements Exchange {
       var slice = gradients.slice(bucket);
       collective.allReduce(slice, Reduction.SUM, Traffic.EXCHANGE).await();
     }
+  }
+
+  @Override
+  public Totals end(Gradients gradients) {
+    return collective.size() == 1 ? gradients.ownTotals() : gradients.totals();
   }
 }

@@ -32,7 +32,7 @@ public final class Evaluator {
     var shard = EvaluationShard.of(data, batchSize, collective.rank(), collective.size());
     var sums = new Sums();
     try (var _ = new NoGradGuard();
-        var loader = shard.loader()) {
+        var loader = shard.loader().pinned(model.device().isCuda())) {
       for (long i = 0; i < shard.batches(); i++) {
         try (var _ = TensorScope.open()) {
           add(sums, loader.load(i));
@@ -42,7 +42,8 @@ public final class Evaluator {
     return sums.overRanks(collective);
   }
 
-  private void add(Sums sums, Batch batch) {
+  private void add(Sums sums, Batch given) {
+    var batch = given.withTargetsOn(model.device());
     var outputs = chain.evaluate(batch);
     var terms = model.objective().loss(outputs, batch);
     sums.loss += terms.sum().item_double();

@@ -15,9 +15,9 @@ import java.util.Map;
  */
 public interface Exchange extends AutoCloseable {
 
-  /** Returns the exchange that sums all gradients. */
-  static Exchange dense(Collective collective) {
-    return new DenseExchange(collective);
+  /** Returns the exchange that sums all gradients of a group of ranks. */
+  static Exchange dense(Collective group) {
+    return new DenseExchange(group);
   }
 
   /**
@@ -45,6 +45,15 @@ public interface Exchange extends AutoCloseable {
    */
   default Totals end(Gradients gradients) {
     return gradients.totals();
+  }
+
+  /**
+   * Returns the ranks that hold the same gradients after the exchange; by default all of them.
+   *
+   * @param all the group of all ranks
+   */
+  default Collective peers(Collective all) {
+    return all;
   }
 
   /** Hears what a window took; called on all ranks when the window has been shared. */

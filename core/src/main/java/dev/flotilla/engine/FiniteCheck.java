@@ -31,7 +31,8 @@ final class FiniteCheck implements GradientFilter {
   /** Looks at this rank's loss while it is still apart from the others'. */
   void beforeExchange(Gradients gradients) {
     finding = Optional.empty();
-    ownLossIsFinite = Double.isFinite(gradients.totals().lossSum());
+    // A rank that is alone looks once, with the gradients: on a device each look means to wait.
+    ownLossIsFinite = collective.size() == 1 || Double.isFinite(gradients.totals().lossSum());
   }
 
   /** Returns what was not finite in this window, if anything. */
@@ -41,9 +42,10 @@ final class FiniteCheck implements GradientFilter {
 
   @Override
   public boolean apply(Gradients gradients, MicroStep step) {
-    double loss = gradients.totals().lossSum();
+    double loss = gradients.lossSum();
     boolean passes = Double.isFinite(loss) && gradients.isFinite();
     if (!passes) {
+      ownLossIsFinite = ownLossIsFinite && (collective.size() > 1 || Double.isFinite(loss));
       finding = Optional.of(describe(gradients, loss));
     }
     return passes;

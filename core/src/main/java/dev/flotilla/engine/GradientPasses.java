@@ -24,6 +24,7 @@ final class GradientPasses {
   private final ForwardBackward pass;
   private final Consumer<String> notices;
   private final BiConsumer<Runnable, Object> duringBackward;
+  private final boolean isAlone;
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
 
   /** What remains to be checked once, in the first backward passes. */
@@ -45,6 +46,7 @@ final class GradientPasses {
       SegmentChain chain,
       BiConsumer<Runnable, Object> duringBackward) {
     this.duringBackward = duringBackward;
+    this.isAlone = context.collective().size() == 1 && context.model().device().isCuda();
     this.model = context.model();
     this.gradients = model.arena().gradients();
     this.chain = chain;
@@ -116,8 +118,12 @@ final class GradientPasses {
         firstPasses = FirstPasses.PLACE_UNCHECKED;
       }
       case PLACE_UNCHECKED -> {
-        pass.backward(losses, step);
-        model.arena().requireGradientsInPlace();
+        if (isAlone) {
+          share(losses, step);
+        } else {
+          pass.backward(losses, step);
+          model.arena().requireGradientsInPlace();
+        }
         firstPasses = FirstPasses.DONE;
       }
       case DONE -> share(losses, step);
@@ -126,7 +132,9 @@ final class GradientPasses {
 
   /** Pooled batches take part in collectives of their own in backward: nothing else may then. */
   private void share(List<LossTerms> losses, MicroStep step) {
-    if (pool == null) {
+    if (isAlone) {
+      model.arena().addGradientsAfter(() -> pass.backward(losses, step));
+    } else if (pool == null) {
       duringBackward.accept(() -> pass.backward(losses, step), chain.spans());
     } else {
       pass.backward(losses, step);
@@ -144,6 +152,12 @@ final class GradientPasses {
     if (!unused.isEmpty()) {
       notices.accept("not reached by backward, exchanged as zeros: " + String.join(", ", unused));
     }
+  }
+
+  /** Throws away what a pass that has failed left behind, and the window. */
+  void abandon() {
+    chain.abandon();
+    clear();
   }
 
   /** Throws away what the window holds so far. */

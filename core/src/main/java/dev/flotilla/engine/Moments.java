@@ -3,11 +3,9 @@ package dev.flotilla.engine;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
-import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.BatchStatistics;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.bytedeco.pytorch.Scalar;
@@ -36,10 +34,15 @@ final class Moments implements AutoCloseable {
    *
    * @param type the number type that the layer wants its statistics in
    */
-  Moments(List<Tensor> batches, long channels, torch.ScalarType type, Collective collective) {
+  Moments(
+      List<Tensor> batches,
+      long channels,
+      torch.ScalarType type,
+      Collective collective,
+      ComputeDevice device) {
     this.collective = collective;
     try (var _ = TensorScope.open()) {
-      var sums = Tensors.zeros(WIDE, channels + 1);
+      var sums = device.zeros(WIDE, channels + 1);
       var ofChannels = sums.narrow(0, 0, channels);
       long own = 0;
       for (var batch : batches) {
@@ -48,9 +51,9 @@ final class Moments implements AutoCloseable {
       }
       sums.narrow(0, channels, 1).fill_(new Scalar((double) own));
       share(sums);
-      values = NativeView.of(sums).getAtIndex(ValueLayout.JAVA_DOUBLE, channels);
+      values = sums.narrow(0, channels, 1).item_double();
       var wideMean = ofChannels.div(new Scalar(Math.max(1, values)));
-      var spread = Tensors.zeros(WIDE, channels);
+      var spread = device.zeros(WIDE, channels);
       for (var batch : batches) {
         var centred = batch.detach().to(WIDE).sub(perChannel(wideMean, batch));
         spread.add_(sum(centred.square_()));
@@ -102,8 +105,7 @@ final class Moments implements AutoCloseable {
   void shareGradients() {
     try (var _ = TensorScope.open()) {
       for (var leaf : List.of(mean, variance)) {
-        var gradient =
-            leaf.grad().defined() ? leaf.grad() : Tensors.zeros(type(leaf), leaf.numel());
+        var gradient = leaf.grad().defined() ? leaf.grad() : leaf.new_zeros(leaf.shape());
         var wide = gradient.to(WIDE).clone();
         share(wide);
         leaf.mutable_grad().put(wide.to(type(leaf)));

@@ -1,6 +1,7 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.data.Batch;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
@@ -25,45 +26,57 @@ final class PartRunner implements AutoCloseable {
     this.seed = seed;
     this.rank = rank;
     try (var _ = TensorScope.open()) {
-      generator = TensorScope.keep(torch.getDefaultCPUGenerator());
+      generator = TensorScope.keep(model.device().generator());
     }
   }
 
   /** Runs a part as it is in training, for the first time or again. */
   Activations train(int part, Activations input, ForwardMode mode, long microStep) {
+    return train(Span.kept(part, part + 1), input, mode, microStep);
+  }
+
+  /** Runs consecutive parts as they are in training. */
+  Activations train(Span span, Activations input, ForwardMode mode, long microStep) {
+    try (var relay = new Relay(input)) {
+      for (int part = span.from(); part < span.to(); part++) {
+        seed(part, microStep);
+        relay.pass(run(part, relay.current(), mode));
+      }
+      return relay.arrive();
+    }
+  }
+
+  private void seed(int part, long microStep) {
     var place = model.parts().get(part);
     generator.set_current_seed(
         place.index() == 0
             ? Seeds.mix(seed, rank, microStep, place.segment())
             : Seeds.mix(seed, rank, microStep, place.segment(), place.index()));
-    return run(part, input, mode);
-  }
-
-  /** Runs consecutive parts as they are in training. */
-  Activations train(Span span, Activations input, ForwardMode mode, long microStep) {
-    var value = input;
-    for (int part = span.from(); part < span.to(); part++) {
-      value = train(part, value, mode, microStep);
-    }
-    return value;
   }
 
   /** Runs all parts in evaluation mode. */
   Activations evaluate(Batch batch) {
-    var value = inputs(batch);
-    for (int part = 0; part < model.parts().size(); part++) {
-      value = run(part, value, ForwardMode.EVALUATE);
+    try (var relay = new Relay(inputs(batch))) {
+      for (int part = 0; part < model.parts().size(); part++) {
+        relay.pass(run(part, relay.current(), ForwardMode.EVALUATE));
+      }
+      return relay.arrive();
     }
-    return value;
   }
 
   private Activations run(int part, Activations input, ForwardMode mode) {
     // Handles of intermediates keep their memory alive, so each part frees its own at once.
-    try (var scope = TensorScope.open()) {
+    try (var _ = TensorScope.open()) {
       var output = model.parts().get(part).part().forward().apply(input, mode);
-      output.tensors().forEach(scope::handOut);
+      output.tensors().stream()
+          .filter(tensor -> !Relay.holds(input, tensor))
+          .distinct()
+          .forEach(TensorScope::keep);
       return output;
     } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("segment " + name(part), model.device(), failure);
+      }
       throw ModelException.inSegment(name(part), input, failure);
     }
   }
@@ -74,7 +87,9 @@ final class PartRunner implements AutoCloseable {
 
   /** Returns what the first part takes. */
   Activations inputs(Batch batch) {
-    return new Activations(batch.inputs().stream().map(this::inModelPrecision).toList());
+    var device = model.device();
+    return new Activations(
+        batch.inputs().stream().map(device::bring).map(this::inModelPrecision).toList());
   }
 
   private Tensor inModelPrecision(Tensor input) {
@@ -82,6 +97,10 @@ final class PartRunner implements AutoCloseable {
         model.precision() == Precision.FLOAT64
             && input.scalar_type().intern() == torch.ScalarType.Float;
     return convert ? input.to(torch.ScalarType.Double) : input;
+  }
+
+  ComputeDevice device() {
+    return model.device();
   }
 
   Generator generator() {

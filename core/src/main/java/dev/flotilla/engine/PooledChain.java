@@ -41,7 +41,7 @@ final class PooledChain implements ForwardBackward {
   @Override
   public List<LossTerms> forward(List<Batch> batches, MicroStep step) {
     clear();
-    autocast = Autocast.current();
+    autocast = Autocast.current(parts.device());
     long firstStep = step.index() - Math.max(0, batches.size() - 1);
     var lanes = batches.stream().map(parts::inputs).toList();
     for (int part = 0; part < model.parts().size(); part++) {
@@ -116,7 +116,8 @@ final class PooledChain implements ForwardBackward {
           inputs.stream().map(input -> input.tensors().get(pooled.input())).toList(),
           pooled.statistics().channels(),
           model.precision().scalarType(),
-          collective);
+          collective,
+          model.device());
     }
 
     private void give() {

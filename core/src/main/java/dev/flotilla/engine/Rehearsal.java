@@ -1,6 +1,7 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.data.Batch;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
@@ -30,6 +31,11 @@ public final class Rehearsal {
     this.batch = batch;
     this.microStep = microStep;
     this.loss = loss;
+  }
+
+  /** Returns where the parts run. */
+  public ComputeDevice device() {
+    return parts.device();
   }
 
   /** Returns the numbers that the batch holds, a measure of what it will cost. */
@@ -63,14 +69,17 @@ public final class Rehearsal {
 
   private Activations run(int part, Activations input, List<PartCost> costs) {
     try (var scope = TensorScope.open()) {
-      long before = NativeMemory.liveBytes();
+      var device = parts.device();
+      device.synchronize();
+      long before = NativeMemory.liveBytes(device);
       long start = System.nanoTime();
       var outputs = parts.train(part, input, ForwardMode.REPLAY, microStep);
       if (part == count - 1) {
         loss.accept(outputs);
       }
+      device.synchronize();
       long nanos = System.nanoTime() - start;
-      long kept = Math.max(0, NativeMemory.liveBytes() - before);
+      long kept = Math.max(0, NativeMemory.liveBytes(device) - before);
       costs.add(new PartCost(parts.name(part), kept, nanos, storages(outputs)));
       return new Activations(
           outputs.tensors().stream()

@@ -3,10 +3,10 @@ package dev.flotilla.engine;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Traffic;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -67,10 +67,12 @@ public final class ReplicaCheck {
   private long checksum(long offset, long length) {
     var crc = new CRC32C();
     long size = arena.layout().precision().bytes();
-    MemorySegment memory = NativeView.of(arena.values()).asSlice(offset * size, length * size);
-    for (long from = 0; from < memory.byteSize(); from += CHUNK) {
-      long bytes = Math.min(CHUNK, memory.byteSize() - from);
-      crc.update(memory.asSlice(from, bytes).asByteBuffer());
+    for (long from = 0; from < length * size; from += CHUNK) {
+      long bytes = Math.min(CHUNK, length * size - from);
+      try (var _ = TensorScope.open()) {
+        var part = arena.values().narrow(0, offset + from / size, bytes / size);
+        crc.update(NativeView.of(ComputeDevice.CPU.bring(part)).asByteBuffer());
+      }
     }
     return crc.getValue();
   }

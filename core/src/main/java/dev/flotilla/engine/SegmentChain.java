@@ -49,12 +49,22 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     if (batches.size() != 1) {
       throw new IllegalArgumentException("one batch at a time, but there are " + batches.size());
     }
-    return List.of(forward(batches.getFirst(), step));
+    var batch = batches.getFirst();
+    var inputs = parts.inputs(batch);
+    // Backward keeps what it needs of the outputs; nobody needs the outputs themselves.
+    try (var scope = TensorScope.open()) {
+      var loss = forward(batch, inputs, step);
+      scope.handOut(loss.sum());
+      return List.of(loss);
+    }
   }
 
-  /** Runs one batch forward. */
+  /** Runs one batch forward; its outputs stay in the caller's scope. */
   public LossTerms forward(Batch batch, MicroStep step) {
-    var inputs = parts.inputs(batch);
+    return forward(batch, parts.inputs(batch), step);
+  }
+
+  private LossTerms forward(Batch batch, Activations inputs, MicroStep step) {
     spans = withPauses(retention.spans(rehearsal(batch, step)));
     return loss(tape.forward(spans, inputs, step.index()), batch);
   }
@@ -70,7 +80,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
         model.parts().size(),
         batch,
         step.index(),
-        outputs -> model.objective().loss(outputs, batch));
+        outputs -> model.objective().loss(outputs, batch.withTargetsOn(model.device())));
   }
 
   private List<Span> withPauses(List<Span> spans) {
@@ -92,13 +102,17 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   /** Computes the loss, and the score if it is wanted. */
-  LossTerms loss(Activations outputs, Batch batch) {
+  LossTerms loss(Activations outputs, Batch given) {
+    var batch = given.withTargetsOn(model.device());
     if (scoring) {
       lastScore = lastScore.plus(model.objective().score(outputs, batch));
     }
     try {
       return model.objective().loss(outputs, batch);
     } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("loss", model.device(), failure);
+      }
       throw ModelException.inLoss(outputs, failure);
     }
   }
@@ -121,8 +135,20 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
 
   /** Runs one loss backward. */
   public void backward(LossTerms loss, MicroStep step) {
-    loss.sum().backward();
-    tape.backward();
+    try {
+      loss.sum().backward();
+      tape.backward();
+    } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("backward" + tape.place(), model.device(), failure);
+      }
+      throw failure;
+    }
+  }
+
+  /** Drops what a pass that has failed left behind. */
+  void abandon() {
+    tape.clear();
   }
 
   /** Runs all parts in evaluation mode; the caller has switched gradients off. */

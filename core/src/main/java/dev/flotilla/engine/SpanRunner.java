@@ -75,7 +75,7 @@ final class SpanRunner {
    */
   Activations replay(
       Passage passage, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
-    try (var _ = Autocast.like(autocast)) {
+    try (var _ = Autocast.like(autocast, parts.device())) {
       var outputs = parts.train(passage.span(), input, ForwardMode.REPLAY, microStep);
       requireSame(passage, outputs);
       return outputs;

@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.report.EventSink;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -15,8 +16,10 @@ import java.util.function.Supplier;
  * @param updateSettings what the default update would be
  * @param microBatch samples of a micro-step over all ranks, where known
  * @param ranksOnHost ranks that share this host's memory
+ * @param host number of this rank's host
  * @param notices takes one-line messages for the user
  * @param measured takes what was measured on this machine, which is no part of the run's record
+ * @param events takes what happened
  */
 public record StepContext(
     BoundModel model,
@@ -25,8 +28,10 @@ public record StepContext(
     UpdateSettings updateSettings,
     OptionalInt microBatch,
     int ranksOnHost,
+    int host,
     Consumer<String> notices,
-    Consumer<String> measured) {
+    Consumer<String> measured,
+    EventSink events) {
 
   /** Returns parameters and gradients. */
   public ParameterArena arena() {

@@ -41,7 +41,7 @@ final class Tape {
     clear();
     inputs = input;
     microStep = step;
-    autocast = Autocast.current();
+    autocast = Autocast.current(parts.device());
     var current = input;
     for (var span : spans.subList(0, spans.size() - 1)) {
       current = cross(span, current);
@@ -100,6 +100,11 @@ final class Tape {
     retention.replayed(System.nanoTime() - start);
     retention.passed();
     return outputs;
+  }
+
+  /** Returns where backward is, for messages; nothing where it does not pause. */
+  String place() {
+    return passages.isEmpty() ? "" : " of " + parts.name(passages.getLast().span().to() - 1);
   }
 
   /** Drops what a pass that has failed left behind. */

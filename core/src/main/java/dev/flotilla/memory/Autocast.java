@@ -11,42 +11,45 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Autocast implements AutoCloseable {
 
-  private static final torch.DeviceType CPU = torch.DeviceType.CPU;
-
-  private final boolean wasEnabled = torch.is_autocast_enabled(CPU);
-  private final torch.ScalarType typeBefore = torch.get_autocast_dtype(CPU);
+  private final torch.DeviceType device;
+  private final boolean wasEnabled;
+  private final torch.ScalarType typeBefore;
   private final boolean hadCache = torch.is_autocast_cache_enabled();
 
-  private Autocast(boolean isEnabled, torch.ScalarType type) {
-    torch.set_autocast_enabled(CPU, isEnabled);
-    torch.set_autocast_dtype(CPU, type);
+  private Autocast(ComputeDevice device, boolean isEnabled, torch.ScalarType type) {
+    this.device = device.type();
+    wasEnabled = torch.is_autocast_enabled(this.device);
+    typeBefore = torch.get_autocast_dtype(this.device);
+    torch.set_autocast_enabled(this.device, isEnabled);
+    torch.set_autocast_dtype(this.device, type);
     torch.set_autocast_cache_enabled(false);
   }
 
   /** Starts a stretch in a number type. */
-  public static Autocast to(torch.ScalarType type) {
-    return new Autocast(true, type);
+  public static Autocast to(torch.ScalarType type, ComputeDevice device) {
+    return new Autocast(device, true, type);
   }
 
   /** Starts a stretch in float32. */
-  public static Autocast off() {
-    return new Autocast(false, torch.get_autocast_dtype(CPU));
+  public static Autocast off(ComputeDevice device) {
+    return new Autocast(device, false, torch.get_autocast_dtype(device.type()));
   }
 
   /** Returns the type that code runs in now, or null where nothing is converted. */
-  public static torch.@Nullable ScalarType current() {
-    return torch.is_autocast_enabled(CPU) ? torch.get_autocast_dtype(CPU).intern() : null;
+  public static torch.@Nullable ScalarType current(ComputeDevice device) {
+    var kind = device.type();
+    return torch.is_autocast_enabled(kind) ? torch.get_autocast_dtype(kind).intern() : null;
   }
 
   /** Starts a stretch like an earlier one. */
-  public static Autocast like(torch.@Nullable ScalarType type) {
-    return type == null ? off() : to(type);
+  public static Autocast like(torch.@Nullable ScalarType type, ComputeDevice device) {
+    return type == null ? off(device) : to(type, device);
   }
 
   @Override
   public void close() {
-    torch.set_autocast_enabled(CPU, wasEnabled);
-    torch.set_autocast_dtype(CPU, typeBefore);
+    torch.set_autocast_enabled(device, wasEnabled);
+    torch.set_autocast_dtype(device, typeBefore);
     torch.set_autocast_cache_enabled(hadCache);
   }
 }

@@ -11,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import java.util.TreeMap;
 import org.bytedeco.javacpp.Loader;
 
 /**
@@ -22,6 +23,8 @@ import org.bytedeco.javacpp.Loader;
 public final class NativeLibraries {
 
   private static final String CACHE_PROPERTY = "org.bytedeco.javacpp.cachedir";
+  private static final String EXTENSION = "org.bytedeco.javacpp.platform.extension";
+  private static final String CUDA_EXTENSION = "-gpu";
   private static final String LIBTORCH = "org.bytedeco.pytorch.global.torch";
 
   private NativeLibraries() {}
@@ -65,16 +68,32 @@ public final class NativeLibraries {
 
   /** JavaCPP would end a run whose native memory is four times its heap, as in training it is. */
   private static Map<String, String> properties(Path cache) {
-    return Map.of(
-        CACHE_PROPERTY,
-        cache.toString(),
-        "org.bytedeco.javacpp.maxPhysicalBytes",
-        "0",
-        "org.bytedeco.javacpp.maxBytes",
-        "0");
+    Map<String, String> properties = new TreeMap<>();
+    // What this process was told about its libraries holds for its ranks as well.
+    System.getProperties().stringPropertyNames().stream()
+        .filter(name -> name.startsWith("org.bytedeco.javacpp."))
+        .forEach(name -> properties.put(name, System.getProperty(name, "")));
+    properties.put(CACHE_PROPERTY, cache.toString());
+    properties.put("org.bytedeco.javacpp.maxPhysicalBytes", "0");
+    properties.put("org.bytedeco.javacpp.maxBytes", "0");
+    if (isCudaBuild()) {
+      properties.put(EXTENSION, CUDA_EXTENSION);
+    }
+    return properties;
+  }
+
+  /** Tells whether the libraries on the class path, or those that were asked for, are CUDA's. */
+  static boolean isCudaBuild() {
+    var loader = NativeLibraries.class.getClassLoader();
+    return CUDA_EXTENSION.equals(System.getProperty(EXTENSION))
+        || loader.getResource("org/bytedeco/pytorch/linux-x86_64-gpu/libjnitorch.so") != null;
   }
 
   private static void loadLibtorch() {
+    if (isCudaBuild()) {
+      // Blocks that can grow leave fewer gaps, and so larger batches fit.
+      Environment.setIfAbsent("PYTORCH_ALLOC_CONF", "expandable_segments:True");
+    }
     Loader.load(libtorch());
   }
 

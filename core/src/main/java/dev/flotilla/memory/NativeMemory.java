@@ -26,6 +26,11 @@ public final class NativeMemory {
 
   private NativeMemory() {}
 
+  /** Returns the bytes of live tensors on a device; for main memory, of all native code. */
+  public static long liveBytes(ComputeDevice device) {
+    return device.isCuda() ? new DeviceMemory(device).liveBytes() : liveBytes();
+  }
+
   /** Returns the bytes that native code has taken and not given back. */
   public static long liveBytes() {
     try (var arena = Arena.ofConfined()) {

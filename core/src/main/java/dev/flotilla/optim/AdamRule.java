@@ -1,7 +1,8 @@
 package dev.flotilla.optim;
 
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.Operator;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,11 +28,18 @@ final class AdamRule implements Optimizer.Bound {
     this.eps = eps;
     this.groups = groups.stream().map(group -> new GroupState(group, 2)).toList();
     try (var _ = TensorScope.open()) {
-      step = TensorScope.keep(Tensors.zeros(torch.ScalarType.Float));
+      step = TensorScope.keep(deviceOf(groups).zeros(torch.ScalarType.Float));
     }
     for (var group : groups) {
       stepLists.add(Operator.list(java.util.Collections.nCopies(group.slices().size(), step)));
     }
+  }
+
+  /** The operator wants its count beside the parameters. */
+  private static ComputeDevice deviceOf(List<ParameterGroup> groups) {
+    return groups.isEmpty()
+        ? ComputeDevice.CPU
+        : ComputeDevice.of(groups.getFirst().slices().getFirst().parameter());
   }
 
   @Override

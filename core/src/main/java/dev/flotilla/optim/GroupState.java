@@ -1,5 +1,6 @@
 package dev.flotilla.optim;
 
+import dev.flotilla.memory.Operator;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.State;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.flotilla.optim;
 
+import dev.flotilla.memory.Operator;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.state.State;
 import java.util.ArrayList;

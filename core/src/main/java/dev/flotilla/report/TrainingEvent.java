@@ -48,6 +48,17 @@ public sealed interface TrainingEvent {
       implements TrainingEvent {}
 
   /**
+   * What this rank holds on its GPU at a logged update; never told of main memory.
+   *
+   * @param update updates made so far
+   * @param device the device
+   * @param liveBytes bytes of all live tensors
+   * @param peakBytes largest number of live bytes so far
+   */
+  record DeviceUsed(long update, String device, long liveBytes, long peakBytes)
+      implements TrainingEvent {}
+
+  /**
    * An epoch ends, before its evaluation.
    *
    * @param epoch number of the epoch, from 0
@@ -73,6 +84,25 @@ public sealed interface TrainingEvent {
       @Nullable Double acc1,
       @Nullable Double acc5,
       long samples)
+      implements TrainingEvent {}
+
+  /**
+   * Ranks have averaged their parameters after updates of their own.
+   *
+   * @param update updates made so far
+   * @param interval updates since the average before
+   * @param driftMean mean over ranks of the distance between a rank's parameters and the average
+   * @param driftLargest the largest of these distances
+   * @param loss mean loss over all ranks, as the interval is computed from it
+   * @param seconds time that rank 0 has waited for it
+   */
+  record Averaged(
+      long update,
+      long interval,
+      double driftMean,
+      double driftLargest,
+      double loss,
+      double seconds)
       implements TrainingEvent {}
 
   /**

@@ -7,6 +7,7 @@ import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.StartUp;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.settings.SharedFacts;
+import dev.flotilla.world.RankEnvironment;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -32,12 +33,23 @@ final class CommonStart {
     this.settings = settings;
     NativeLibraries.load();
     torch.set_num_threads(settings.threads);
+    var device =
+        settings.device.resolve(
+            settings.world.localRank(),
+            settings.world.localSize(),
+            RankEnvironment.gpus(System.getenv()),
+            notices);
+    device.computeExactly();
     var joined = Collectives.join(settings.world, settings.collectiveSettings);
     collective = settings.wrapper.apply(resources.own(joined));
     model =
         resources.own(
             new BoundModel(
-                settings.requiredModel(), settings.precision, settings.seed, settings.frozen));
+                settings.requiredModel(),
+                settings.precision,
+                device,
+                settings.seed,
+                settings.frozen));
     agree();
     loadInitialWeights(notices);
     StartUp.broadcast(collective, model);

@@ -7,6 +7,7 @@ import dev.flotilla.data.RankShard;
 import dev.flotilla.engine.NumbersException;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.UpdateCount;
+import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Score;
 import dev.flotilla.report.TrainingEvent;
@@ -109,13 +110,16 @@ final class FitLoop {
       saveAsPlanned();
     }
     trainer.awaitSave();
+    training.start(training.seconds());
+    trainer.averageParameters();
+    training.stop();
     progress.isUnderWay = false;
     trainer.epochs(progress.firstEpoch + epochs);
     return new FitResult(
         trainer,
         trainer.updates() - progress.firstUpdate,
         progress.samples,
-        progress.loss,
+        progress.loss(),
         training.seconds(),
         dataWait,
         progress.evaluation);
@@ -128,7 +132,7 @@ final class FitLoop {
   private void runEpoch() {
     int epoch = progress.epoch;
     var shard = source.epoch(progress.firstEpoch + epoch, settings.world.rank(), ranks);
-    try (var loader = shard.loader()) {
+    try (var loader = shard.loader().pinned(trainer.model().device().isCuda())) {
       runSteps(epoch, shard, loader);
       dataWait += loader.waitedSeconds();
     }
@@ -152,7 +156,7 @@ final class FitLoop {
       progress.samples += shard.globalSize(progress.index);
       progress.index++;
       if (outcome.step().isBoundary()) {
-        progress.loss = outcome.totals().meanLoss();
+        progress.totals = outcome.totals();
       }
       if (outcome.updated()) {
         afterUpdate(epoch, outcome);
@@ -250,13 +254,20 @@ final class FitLoop {
     double rate = samples / Math.max(1e-9, seconds - progress.secondsAtLastLog);
     progress.samplesAtLastLog = progress.samples;
     progress.secondsAtLastLog = seconds;
+    var device = trainer.model().device();
+    if (device.isCuda()) {
+      var memory = new DeviceMemory(device);
+      settings.sink.on(
+          new TrainingEvent.DeviceUsed(
+              trainer.updates(), device.toString(), memory.liveBytes(), memory.peakBytes()));
+    }
     Score score = trainer.chain().lastScore();
     settings.sink.on(
         new TrainingEvent.Updated(
             epoch,
             trainer.updates(),
             trainer.microSteps(),
-            progress.loss,
+            progress.loss(),
             outcome.lr(),
             orNull(score.acc1()),
             orNull(score.acc5()),

@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import dev.flotilla.arena.Totals;
 import dev.flotilla.engine.Evaluation;
 import dev.flotilla.model.Score;
 import dev.flotilla.state.RunState;
@@ -11,6 +12,7 @@ import java.util.Optional;
 final class FitProgress implements Stateful {
 
   private static final long NEVER = -1;
+  private static final Totals NOTHING = new Totals(Double.NaN, 1);
 
   /** Whether a fit has begun and not ended. */
   boolean isUnderWay;
@@ -30,7 +32,10 @@ final class FitProgress implements Stateful {
   double secondsBeforeEpoch;
 
   long samples;
-  double loss = Double.NaN;
+
+  /** The last window, whose loss may still be on a device. */
+  Totals totals = NOTHING;
+
   double seconds;
   long samplesAtLastLog;
   double secondsAtLastLog;
@@ -50,13 +55,18 @@ final class FitProgress implements Stateful {
     updatesBeforeEpoch = updatesBefore;
     secondsBeforeEpoch = 0;
     samples = 0;
-    loss = Double.NaN;
+    totals = NOTHING;
     seconds = 0;
     samplesAtLastLog = 0;
     secondsAtLastLog = 0;
     evaluation = Optional.empty();
     evaluatedAt = NEVER;
     savedAt = NEVER;
+  }
+
+  /** Returns the mean loss of the last window. */
+  double loss() {
+    return totals.meanLoss();
   }
 
   void nextEpoch(long updates, double secondsNow) {
@@ -78,7 +88,7 @@ final class FitProgress implements Stateful {
     updatesBeforeEpoch = fit.number("updates_before_epoch", updatesBeforeEpoch);
     samples = fit.number("samples", samples);
     samplesAtLastLog = fit.number("samples_at_last_log", samplesAtLastLog);
-    loss = fit.real("loss", loss);
+    totals = new Totals(fit.real("loss", loss()), 1);
     evaluatedAt = fit.number("evaluated_at", evaluatedAt);
     savedAt = fit.number("saved_at", savedAt);
     evaluation = evaluatedAt == NEVER ? Optional.empty() : Optional.of(remembered(fit));

@@ -4,6 +4,7 @@ import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
+import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.ProcessMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -47,7 +48,12 @@ public final class RunSummary {
     summary.put("collectives", exchanges.operations());
     summary.put("scalar_collectives", scalars.operations());
     summary.put("bytes_sent", exchanges.bytesSent());
-    summary.put("peak_rss_bytes", largestPeak(collective));
+    summary.put("peak_rss_bytes", largest(ProcessMemory.peakResidentBytes(), collective));
+    var device = trainer.model().device();
+    if (device.isCuda()) {
+      summary.put("device", device.toString());
+      summary.put("peak_device_bytes", largest(new DeviceMemory(device).peakBytes(), collective));
+    }
     summary.put("train_seconds", result.seconds());
     summary.put("data_wait_seconds", result.dataWaitSeconds());
     summary.put("wall_seconds", wallSeconds);
@@ -57,9 +63,9 @@ public final class RunSummary {
     return summary;
   }
 
-  private static long largestPeak(Collective collective) {
+  private static long largest(long own, Collective collective) {
     try (var _ = TensorScope.open()) {
-      var peak = Tensors.ofDoubles((double) ProcessMemory.peakResidentBytes());
+      var peak = Tensors.ofDoubles((double) own);
       collective.allReduce(peak, Reduction.MAX, Traffic.SCALAR).await();
       return (long) peak.item_double();
     }

@@ -13,7 +13,7 @@ import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Evaluation;
 import dev.flotilla.engine.Evaluator;
 import dev.flotilla.engine.FullUpdate;
-import dev.flotilla.engine.ReplicaCheck;
+import dev.flotilla.engine.OutOfMemoryException;
 import dev.flotilla.engine.RunningStatistics;
 import dev.flotilla.engine.SegmentChain;
 import dev.flotilla.engine.StepContext;
@@ -55,8 +55,8 @@ public final class Trainer implements AutoCloseable {
   private final BoundModel model;
   private final SegmentChain chain;
   private final RunningStatistics statistics;
-  private final Evaluator evaluator;
   private final StepRunner runner;
+  private final Replica replica;
   private final NumberGuard guard;
   private final FitProgress progress = new FitProgress();
   private final SentBefore sentBefore = new SentBefore();
@@ -74,7 +74,6 @@ public final class Trainer implements AutoCloseable {
       model = start.model();
       chain = resources.own(new SegmentChain(model, settings.seed, collective.rank()));
       statistics = new RunningStatistics(model.buffers(), collective);
-      evaluator = new Evaluator(model, chain, collective);
       learningRate =
           new LearningRate(
               settings.requiredOptimizer(),
@@ -82,12 +81,19 @@ public final class Trainer implements AutoCloseable {
               settings.microBatch,
               this::microStepsAfter);
       runner = resources.own(newRunner(plan.step()));
+      var evaluator = new Evaluator(model, chain, collective);
+      replica = new Replica(model, statistics, runner.sync(), evaluator, collective);
       guard = new NumberGuard(settings.nonFinite, this::note);
       checkpoints =
           resources.own(
               new Checkpoints(
                   settings.checkpoints, collective, settings.sink, start.facts(), parts()));
-    } catch (RuntimeException | Error failure) {
+    } catch (RuntimeException failure) {
+      resources.closeAfter(failure);
+      throw OutOfMemoryException.isMeantBy(failure)
+          ? OutOfMemoryException.atStart(failure)
+          : failure;
+    } catch (Error failure) {
       resources.closeAfter(failure);
       throw failure;
     }
@@ -107,8 +113,10 @@ public final class Trainer implements AutoCloseable {
             new UpdateSettings(settings.requiredOptimizer(), settings.noDecay),
             settings.microBatch,
             settings.world.localSize(),
+            settings.world.nodeRank(),
             this::note,
-            text -> settings.sink.on(new TrainingEvent.Measured(text)));
+            text -> settings.sink.on(new TrainingEvent.Measured(text)),
+            settings.sink);
     return new StepRunner(plan, context, chain, learningRate);
   }
 
@@ -134,6 +142,11 @@ public final class Trainer implements AutoCloseable {
     return outcome;
   }
 
+  /** Frees what a step that has failed left behind; the gradients of its window are lost. */
+  public void abandonStep() {
+    runner.abandon();
+  }
+
   /** Returns the parts of a step for a loop of your own. */
   public OwnLoop ownLoop() {
     return new OwnLoop(runner, statistics, guard);
@@ -153,7 +166,9 @@ public final class Trainer implements AutoCloseable {
    * @throws dev.flotilla.checkpoint.CheckpointException if it does not fit this trainer
    */
   public Optional<Path> resume(Path from) {
-    Optional<Path> checkpoint = checkpoints.restore(from).map(SavedCheckpoint::folder);
+    Optional<SavedCheckpoint> found = checkpoints.restore(from);
+    found.flatMap(replica::lostFrom).ifPresent(this::note);
+    Optional<Path> checkpoint = found.map(SavedCheckpoint::folder);
     checkpoint.ifPresent(
         folder -> settings.sink.on(new TrainingEvent.Resumed(folder.toString(), updates())));
     return checkpoint;
@@ -175,7 +190,8 @@ public final class Trainer implements AutoCloseable {
 
   private List<Stateful> parts() {
     List<Stateful> parts = new ArrayList<>();
-    parts.addAll(List.of(model, statistics, runner, chain, progress, guard));
+    parts.addAll(List.of(replica, statistics, runner, chain, progress));
+    parts.add(replica.own(guard));
     parts.add(state -> epochs = state.shared().number("trainer/epochs", epochs));
     parts.add(state -> sentBefore.remember(state, collective));
     parts.addAll(settings.remembered);
@@ -188,9 +204,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Compares the parameters of all ranks if that is due after so many updates. */
   void compareRanksAt(long updates) {
-    if (settings.compareEvery > 0 && updates % settings.compareEvery == 0) {
-      new ReplicaCheck(model.arena(), collective).compare(updates);
-    }
+    replica.compareAfter(updates, settings.compareEvery);
   }
 
   /** Evaluates on data, over all ranks; all of them call it together. */
@@ -199,7 +213,15 @@ public final class Trainer implements AutoCloseable {
   }
 
   Evaluation evaluate(Dataset data, int batch) {
-    return statistics.whileAveraged(() -> evaluator.evaluate(data, batch));
+    return replica.evaluate(data, batch);
+  }
+
+  /**
+   * Gives all ranks the average of their parameters, where a technique lets these differ; all of
+   * them call it together. {@link #fit} ends with it.
+   */
+  public void averageParameters() {
+    runner.sync().average();
   }
 
   /** Gives all ranks the same running statistics, in place; all of them call it together. */

@@ -3,6 +3,7 @@ package dev.flotilla.train;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.CollectiveSettings;
 import dev.flotilla.engine.BoundModel;
+import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Constant;
@@ -11,6 +12,8 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.world.World;
@@ -37,6 +40,7 @@ public final class TrainerBuilder {
   @Nullable Optimizer optimizer;
   Schedule schedule = new Constant();
   Precision precision = Precision.FLOAT32;
+  DeviceChoice device = DeviceChoice.AUTO;
   long seed = 42;
   int threads;
   CollectiveSettings collectiveSettings = CollectiveSettings.defaults();
@@ -84,6 +88,12 @@ public final class TrainerBuilder {
   /** Sets the number type of parameters, gradients and activations; float32 by default. */
   public TrainerBuilder precision(Precision value) {
     precision = value;
+    return this;
+  }
+
+  /** Sets where tensors live; by default on a GPU where there is one. */
+  public TrainerBuilder device(DeviceChoice value) {
+    device = value;
     return this;
   }
 
@@ -198,6 +208,16 @@ public final class TrainerBuilder {
             layout,
             microBatch,
             strategies.stream().map(Strategy::key).collect(Collectors.toSet()));
+    boolean ranksDiffer =
+        world.size() > 1 && strategies.stream().anyMatch(Strategy::letsRanksDiffer);
+    if (nonFinite == NonFinite.ROLLBACK && ranksDiffer) {
+      throw new PlanRejectedException(
+          List.of(
+              PlanIssue.error(
+                  "non_finite: rollback needs all ranks to see the same gradients, but here each"
+                      + " has its own between two averages",
+                  "use non_finite: skip or stop")));
+    }
     return StepPlanner.plan(strategies, facts);
   }
 

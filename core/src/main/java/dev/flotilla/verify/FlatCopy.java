@@ -1,5 +1,6 @@
 package dev.flotilla.verify;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -18,7 +19,8 @@ public final class FlatCopy {
   /** Returns the numbers of a tensor in their order. */
   public static double[] of(Tensor tensor) {
     try (var _ = TensorScope.open()) {
-      var copy = tensor.detach().to(torch.ScalarType.Double).contiguous();
+      var host = ComputeDevice.CPU.bring(tensor.detach());
+      var copy = host.to(torch.ScalarType.Double).contiguous();
       return NativeView.of(copy).toArray(ValueLayout.JAVA_DOUBLE);
     }
   }

@@ -60,10 +60,8 @@ final class BadRecipeTests {
         "precision: float23 | precision: must be one of float32, float64, but was 'float23'; did"
             + " you",
         "precision: FLOAT32 | precision: must be one of float32, float64, but was 'FLOAT32'",
-        "device: cuda | device: must be cpu or auto, but was 'cuda'; GPU support is not in this",
-        "device: cuda:0 | device: must be cpu or auto, but was 'cuda:0'; GPU support is not in"
-            + " this",
-        "device: tpu | device: must be cpu or auto, but was 'tpu'",
+        "device: cuda:x | device: must be cpu, cuda, cuda:N or auto, but was 'cuda:x'",
+        "device: tpu | device: must be cpu, cuda, cuda:N or auto, but was 'tpu'",
         "clip: {norm: 0} | clip.norm: must be greater than 0, but was 0.0",
         "clip: {norm: .nan} | clip.norm: must be a finite number, but was '.nan'",
         "clip: {norm: .inf} | clip.norm: must be a finite number, but was '.inf'",

@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.clip.ClipByNorm;
@@ -60,7 +61,7 @@ final class RunConfigTests {
     assertThat(config.maxSteps()).isNull();
     assertThat(config.precision()).isEqualTo(Precision.FLOAT32);
     assertThat(config.seed()).isEqualTo(42);
-    assertThat(config.device()).isEqualTo(Device.AUTO);
+    assertThat(config.device()).isEqualTo(DeviceChoice.AUTO);
     assertThat(config.threads()).isNull();
     assertThat(config.schedule()).isEqualTo(new TestCatalogue.Constant(0));
     assertThat(config.clip()).isNull();

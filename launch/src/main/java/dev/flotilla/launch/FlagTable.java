@@ -26,13 +26,13 @@ final class FlagTable {
   static final String STOP_GRACE = "--stop-grace-period";
   static final String HANG_TIMEOUT = "--hang-timeout";
   static final String JOB_KEY = "--job-key-file";
+  static final String GPUS = "--gpus";
   static final String MAIN = "--main";
   static final String CLASS_PATH = "--class-path";
 
   private static final String RESTARTS =
       "restarts are asked for by number; leave it out and give --max-restarts";
-  private static final String GPUS =
-      "ranks run on CPUs in this version; leave it out and give --nproc-per-node";
+  private static final String XPUS = "ranks run on CPUs or NVIDIA GPUs; give --gpus";
   private static final String SERVERS =
       "there are no parameter servers; every rank is a worker (--run-mode collective)";
   private static final String ELASTIC =
@@ -85,7 +85,8 @@ final class FlagTable {
       List.of(
           Flag.honoured(MASTER),
           Flag.honoured(IPS),
-          Flag.refused(GPUS, Set.of(), "--devices", "--gpus", "--selected-gpus", "--xpus"),
+          Flag.honoured(GPUS, "--devices", "--selected-gpus"),
+          Flag.refused(XPUS, Set.of(), "--xpus"),
           Flag.refused(SERVERS, Set.of("collective"), "--run-mode"),
           Flag.refused(
               "collectives go through gloo in this version", Set.of("auto", "gloo"), "--backend"),

@@ -24,6 +24,7 @@ import java.util.TreeMap;
  * @param logDir folder for {@code workerlog.N} and {@code endpoints.log}
  * @param grace time between SIGTERM and SIGKILL, at most 7 seconds, so that all ranks end within 10
  * @param policy what to do about failures, hangs and requests to stop
+ * @param gpus numbers of the GPUs that the ranks of this host take in turn; empty for all
  */
 public record LaunchSettings(
     int processes,
@@ -36,7 +37,8 @@ public record LaunchSettings(
     String role,
     Path logDir,
     Duration grace,
-    FailurePolicy policy) {
+    FailurePolicy policy,
+    List<Integer> gpus) {
 
   /** Time that ranks have to end after SIGTERM, where nothing else is said. */
   public static final Duration DEFAULT_GRACE = Duration.ofSeconds(5);
@@ -52,6 +54,7 @@ public record LaunchSettings(
    */
   public LaunchSettings {
     hosts = List.copyOf(hosts);
+    gpus = List.copyOf(gpus);
     var problems = new ArrayList<String>();
     require(
         problems,
@@ -89,6 +92,34 @@ public record LaunchSettings(
     if (!problems.isEmpty()) {
       throw new LaunchException(problems);
     }
+  }
+
+  /** States everything but GPUs. */
+  public LaunchSettings(
+      int processes,
+      int nodes,
+      int nodeRank,
+      Optional<String> masterAddress,
+      OptionalInt masterPort,
+      List<String> hosts,
+      String jobId,
+      String role,
+      Path logDir,
+      Duration grace,
+      FailurePolicy policy) {
+    this(
+        processes,
+        nodes,
+        nodeRank,
+        masterAddress,
+        masterPort,
+        hosts,
+        jobId,
+        role,
+        logDir,
+        grace,
+        policy,
+        List.of());
   }
 
   /** Returns the same settings with another time between SIGTERM and SIGKILL. */
@@ -140,7 +171,8 @@ public record LaunchSettings(
         role,
         logFolder,
         gracePeriod,
-        failurePolicy);
+        failurePolicy,
+        gpus);
   }
 
   /** Returns the number of ranks on all hosts. */
@@ -156,6 +188,9 @@ public record LaunchSettings(
   SortedMap<String, String> arguments() {
     var arguments = new TreeMap<String, String>();
     arguments.put("grace_period", grace.toMillis() / 1000.0 + " s");
+    if (!gpus.isEmpty()) {
+      arguments.put("gpus", HostGpus.text(gpus));
+    }
     arguments.put("ips", hosts.isEmpty() ? "None" : String.join(",", hosts));
     arguments.put("job_id", jobId);
     arguments.put("log_dir", logDir.toString());

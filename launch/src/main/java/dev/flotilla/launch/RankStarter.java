@@ -83,6 +83,9 @@ final class RankStarter {
     variables.put(RankEnvironment.CONTROL_FOLDER, folder.path().toString());
     variables.put(RankEnvironment.LAUNCHER_PID, Long.toString(ProcessHandle.current().pid()));
     variables.put(RankEnvironment.LAUNCH_ID, launchId);
+    if (!settings.gpus().isEmpty()) {
+      variables.put(RankEnvironment.GPUS, HostGpus.text(settings.gpus()));
+    }
     if (local == 0 && terminalColumns.isPresent()) {
       variables.put(RankEnvironment.TERMINAL, Integer.toString(terminalColumns.getAsInt()));
     }

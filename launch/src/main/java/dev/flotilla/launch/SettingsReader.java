@@ -52,7 +52,8 @@ final class SettingsReader {
   }
 
   private Optional<LaunchSettings> settings() {
-    int processes = processes();
+    List<Integer> gpus = gpus();
+    int processes = processes(gpus);
     List<String> hosts = hosts();
     int nodes = nodes(hosts);
     int nodeRank = nodeRank(hosts, nodes);
@@ -76,22 +77,50 @@ final class SettingsReader {
               value(FlagTable.ROLE).orElse("default"),
               value(FlagTable.LOG_DIR).map(Path::of).orElse(DEFAULT_LOG_DIR),
               grace,
-              policy));
+              policy,
+              gpus));
     } catch (LaunchException e) {
       e.problems().forEach(flags::problem);
       return Optional.empty();
     }
   }
 
-  private int processes() {
+  /** Returns the GPUs that are asked for, which must be there. */
+  private List<Integer> gpus() {
+    Optional<Given> given = flags.value(FlagTable.GPUS);
+    if (given.isEmpty()) {
+      return List.of();
+    }
+    String text = given.get().value().replace(" ", "");
+    if (!text.matches("[0-9]{1,2}(,[0-9]{1,2})*")) {
+      flags.wrong(given.get(), "must be numbers of GPUs separated by commas");
+      return List.of();
+    }
+    var gpus = Stream.of(text.split(",", -1)).map(Integer::valueOf).toList();
+    String problem = HostGpus.here(environment).problemWith(gpus);
+    if (!problem.isEmpty()) {
+      flags.refuse(given.get(), problem);
+    }
+    return gpus;
+  }
+
+  /** As many ranks as are asked for, or one for each GPU. */
+  private int processes(List<Integer> gpus) {
     Optional<Given> given = flags.value(FlagTable.NPROC);
     if (given.isEmpty()) {
-      return 1;
+      return Math.max(1, gpus.size());
     }
     return switch (given.get().value()) {
       case "auto", "cpu" -> Math.max(1, cores);
-      case "gpu", "xpu" -> {
-        flags.refuse(given.get(), "ranks run on CPUs in this version; give a number, auto or cpu");
+      case "gpu" -> {
+        int count = HostGpus.here(environment).count();
+        if (count == 0) {
+          flags.refuse(given.get(), "this host has no NVIDIA GPU; give a number, auto or cpu");
+        }
+        yield Math.max(1, count);
+      }
+      case "xpu" -> {
+        flags.refuse(given.get(), "ranks run on CPUs or NVIDIA GPUs; give a number, gpu or cpu");
         yield 1;
       }
       default ->
@@ -99,7 +128,7 @@ final class SettingsReader {
               given.get(),
               1,
               LaunchSettings.MOST_PROCESSES,
-              "a whole number from 1 to 1024, auto or cpu");
+              "a whole number from 1 to 1024, auto, cpu or gpu");
     };
   }
 

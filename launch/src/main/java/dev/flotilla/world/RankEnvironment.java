@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Reads and writes the environment variables that tell a process its rank.
@@ -39,6 +40,9 @@ public final class RankEnvironment {
 
   /** Columns of the launcher's terminal; set only where a progress line may be drawn. */
   public static final String TERMINAL = "FLOTILLA_TERMINAL";
+
+  /** Numbers of the GPUs that the ranks of a host take, the first rank the first. */
+  public static final String GPUS = "FLOTILLA_GPUS";
 
   /** Threads of an OpenMP region. */
   public static final String OMP_NUM_THREADS = "OMP_NUM_THREADS";
@@ -148,6 +152,14 @@ public final class RankEnvironment {
     return variables;
   }
 
+  /** Returns the GPUs that the ranks of this host take; empty where nobody has said. */
+  public static List<Integer> gpus(Map<String, String> environment) {
+    var stated = environment.getOrDefault(GPUS, "");
+    return stated.matches("[0-9]{1,2}(,[0-9]{1,2})*")
+        ? Stream.of(stated.split(",", -1)).map(Integer::valueOf).toList()
+        : List.of();
+  }
+
   /** Returns the rank as written in an environment, for reports; "?" where none is. */
   public static String rankIn(Map<String, String> environment) {
     return environment.getOrDefault(RANK, "?");
@@ -188,6 +200,7 @@ public final class RankEnvironment {
   public static void forget(Map<String, String> environment) {
     List.of(
             RENDEZVOUS_FILE,
+            GPUS,
             ERROR_FILE,
             TERMINAL,
             CONTROL_FOLDER,

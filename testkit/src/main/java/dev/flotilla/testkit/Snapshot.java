@@ -1,5 +1,6 @@
 package dev.flotilla.testkit;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.train.Trainer;
@@ -26,7 +27,8 @@ public record Snapshot(Map<String, double[]> values) {
           .state()
           .forEach(
               (name, tensor) -> {
-                var copy = tensor.detach().to(torch.ScalarType.Double).contiguous();
+                var host = ComputeDevice.CPU.bring(tensor.detach());
+                var copy = host.to(torch.ScalarType.Double).contiguous();
                 values.put(name, NativeView.of(copy).toArray(ValueLayout.JAVA_DOUBLE));
               });
     }
@@ -47,6 +49,11 @@ public record Snapshot(Map<String, double[]> values) {
       worst = Math.max(worst, relativeDistance(name, other));
     }
     return worst;
+  }
+
+  /** Returns max|w| of one tensor. */
+  public double largest(String name) {
+    return Arrays.stream(values.getOrDefault(name, new double[0])).map(Math::abs).max().orElse(0);
   }
 
   /** Returns max|Δ| / max|w| of one tensor; 0 where both are all zero. */

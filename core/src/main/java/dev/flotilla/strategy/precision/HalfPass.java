@@ -4,6 +4,7 @@ import dev.flotilla.data.Batch;
 import dev.flotilla.engine.ForwardBackward;
 import dev.flotilla.engine.MicroStep;
 import dev.flotilla.memory.Autocast;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import java.util.List;
@@ -11,12 +12,13 @@ import org.bytedeco.pytorch.Scalar;
 import org.jspecify.annotations.Nullable;
 
 /** Runs forward in 16 bits, and starts backward from the loss scale where there is one. */
-record HalfPass(ForwardBackward inner, HalfType type, @Nullable LossScale scale)
+record HalfPass(
+    ForwardBackward inner, HalfType type, @Nullable LossScale scale, ComputeDevice device)
     implements ForwardBackward {
 
   @Override
   public List<LossTerms> forward(List<Batch> batches, MicroStep step) {
-    try (var _ = Autocast.to(type.scalarType())) {
+    try (var _ = Autocast.to(type.scalarType(), device)) {
       return inner.forward(batches, step);
     }
   }

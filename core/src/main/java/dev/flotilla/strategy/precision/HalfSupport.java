@@ -1,8 +1,8 @@
 package dev.flotilla.strategy.precision;
 
 import dev.flotilla.memory.Autocast;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import dev.flotilla.settings.ConfigException;
 import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.global.torch;
@@ -13,12 +13,12 @@ final class HalfSupport {
   private HalfSupport() {}
 
   /** Tries what models are made of, forward and backward. */
-  static void require(HalfType type) {
+  static void require(HalfType type, ComputeDevice device) {
     try (var _ = TensorScope.open();
-        var _ = Autocast.to(type.scalarType())) {
-      var x = Tensors.zeros(torch.ScalarType.Float, 2, 3, 8, 8).set_requires_grad(true);
-      var kernel = Tensors.zeros(torch.ScalarType.Float, 4, 3, 3, 3).set_requires_grad(true);
-      var matrix = Tensors.zeros(torch.ScalarType.Float, 5, 144).set_requires_grad(true);
+        var _ = Autocast.to(type.scalarType(), device)) {
+      var x = device.zeros(torch.ScalarType.Float, 2, 3, 8, 8).set_requires_grad(true);
+      var kernel = device.zeros(torch.ScalarType.Float, 4, 3, 3, 3).set_requires_grad(true);
+      var matrix = device.zeros(torch.ScalarType.Float, 5, 144).set_requires_grad(true);
       var seen = torch.conv2d(x, kernel).relu().flatten(1, -1);
       torch.linear(seen, matrix, new TensorOptional()).sum().backward();
     } catch (RuntimeException notThere) {

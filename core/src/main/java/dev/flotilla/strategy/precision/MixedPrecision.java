@@ -86,7 +86,7 @@ public record MixedPrecision(
           new Claim.Forward(
               ForwardStage.PRECISION,
               "compute in bf16, parameters in float32; its range needs no loss scale",
-              _ -> inner -> new HalfPass(inner, dtype, null)));
+              context -> inner -> new HalfPass(inner, dtype, null, context.model().device())));
     }
     var scale = new LossScale(this);
     List<Claim> claims = new ArrayList<>();
@@ -95,9 +95,10 @@ public record MixedPrecision(
             ForwardStage.PRECISION,
             "compute in fp16, parameters in float32",
             context -> {
-              HalfSupport.require(dtype);
+              var device = context.model().device();
+              HalfSupport.require(dtype, device);
               scale.start(context);
-              return inner -> new HalfPass(inner, dtype, scale);
+              return inner -> new HalfPass(inner, dtype, scale, device);
             }));
     claims.add(
         new Claim.Condition(

@@ -4,6 +4,7 @@ import dev.flotilla.engine.Rehearsal;
 import dev.flotilla.engine.Retention;
 import dev.flotilla.engine.Span;
 import dev.flotilla.engine.Storehouse;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeMemory;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.ConfigException;
@@ -33,6 +34,7 @@ final class PlannedRetention implements Retention {
   private @Nullable RecomputePlan plan;
   private long plannedElements;
   private int watched;
+  private ComputeDevice device = ComputeDevice.CPU;
   private long before;
   private long peak;
   private long replayNanos = Long.MAX_VALUE;
@@ -54,7 +56,8 @@ final class PlannedRetention implements Retention {
       replayNanos = Long.MAX_VALUE;
     }
     replayNanosOfStep = 0;
-    before = isWatching() ? NativeMemory.liveBytes() : 0;
+    device = rehearsal.device();
+    before = isWatching() ? NativeMemory.liveBytes(device) : 0;
     return Objects.requireNonNull(plan).spans();
   }
 
@@ -84,7 +87,7 @@ final class PlannedRetention implements Retention {
   @Override
   public void passed() {
     if (isWatching()) {
-      peak = Math.max(peak, NativeMemory.liveBytes() - before);
+      peak = Math.max(peak, NativeMemory.liveBytes(device) - before);
     }
   }
 

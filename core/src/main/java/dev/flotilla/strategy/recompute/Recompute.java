@@ -108,7 +108,9 @@ public record Recompute(
   }
 
   private long budget(StepContext context) {
-    return memory == null ? FreeMemory.forActivations(context.ranksOnHost()) : memory.bytes();
+    return memory == null
+        ? FreeMemory.forActivations(context.model().device(), context.ranksOnHost())
+        : memory.bytes();
   }
 
   /** Returns the numbers of the segments whose outputs are kept; never the last one's. */

@@ -1,6 +1,7 @@
 package dev.flotilla.strategy.recompute;
 
 import dev.flotilla.engine.Storehouse;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -49,16 +50,19 @@ final class SpillFile implements Storehouse {
 
   private Slot write(Tensor tensor) {
     var type = tensor.scalar_type().intern();
+    var device = ComputeDevice.of(tensor);
     if (!tensor.is_contiguous()) {
       // Another order in memory could mean another order of sums in the replay: it stays.
-      return new Slot(used, 0, type, tensor.shape(), TensorScope.keep(new Tensor(tensor)));
+      return new Slot(used, 0, type, tensor.shape(), device, TensorScope.keep(new Tensor(tensor)));
     }
-    var source = NativeView.of(tensor);
-    var slot = new Slot(used, source.byteSize(), type, tensor.shape(), null);
-    reserve(used + source.byteSize());
-    MemorySegment.copy(source, 0, mapped(), used, source.byteSize());
-    used += source.byteSize();
-    return slot;
+    try (var _ = TensorScope.open()) {
+      var source = NativeView.of(ComputeDevice.CPU.bring(tensor));
+      var slot = new Slot(used, source.byteSize(), type, tensor.shape(), device, null);
+      reserve(used + source.byteSize());
+      MemorySegment.copy(source, 0, mapped(), used, source.byteSize());
+      used += source.byteSize();
+      return slot;
+    }
   }
 
   private MemorySegment mapped() {
@@ -96,9 +100,20 @@ final class SpillFile implements Storehouse {
 
   /** Where a tensor waits; or the tensor itself. */
   private record Slot(
-      long offset, long bytes, torch.ScalarType type, Shape shape, @Nullable Tensor inPlace) {
-    Slot(long offset, long bytes, torch.ScalarType type, long[] shape, @Nullable Tensor inPlace) {
-      this(offset, bytes, type, Shape.of(shape), inPlace);
+      long offset,
+      long bytes,
+      torch.ScalarType type,
+      Shape shape,
+      ComputeDevice device,
+      @Nullable Tensor inPlace) {
+    Slot(
+        long offset,
+        long bytes,
+        torch.ScalarType type,
+        long[] shape,
+        ComputeDevice device,
+        @Nullable Tensor inPlace) {
+      this(offset, bytes, type, Shape.of(shape), device, inPlace);
     }
 
     Tensor fetch(MemorySegment file) {
@@ -107,7 +122,7 @@ final class SpillFile implements Storehouse {
       }
       var tensor = Tensors.empty(type, shape.toArray());
       MemorySegment.copy(file, offset, NativeView.of(tensor), 0, bytes);
-      return tensor;
+      return device.bring(tensor);
     }
   }
 

@@ -53,7 +53,13 @@ final class TextBatch {
         padded(tokens, padToken),
         padded((row, i) -> sequences.get(row).types()[i], 0),
         padded((row, i) -> sequences.get(row).positions()[i], 0),
-        padded((_, _) -> 1, 0));
+        attention());
+  }
+
+  /** Returns which places are no padding; without any, no column, which says so at no cost. */
+  private Tensor attention() {
+    boolean isPadded = sequences.stream().anyMatch(sequence -> sequence.length() < length);
+    return isPadded ? padded((_, _) -> 1, 0) : rows(0, (_, _) -> 1);
   }
 
   private Tensor padded(IntBinaryOperator value, int padding) {

@@ -1,6 +1,7 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.memory.Autocast;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Weights;
 import org.bytedeco.pytorch.DoubleOptional;
@@ -39,7 +40,7 @@ final class Attention {
    */
   Tensor apply(Tensor query, Tensor key, Tensor value, Tensor visible, ForwardMode mode) {
     double share = mode.isTraining() ? dropout : 0;
-    boolean isHalf = Autocast.current() != null;
+    boolean isHalf = Autocast.current(ComputeDevice.CPU) != null;
     if (query.is_cpu() && (share > 0 || isHalf)) {
       return byParts(query, key, value, visible, mode);
     }

@@ -86,8 +86,12 @@ record BertEmbeddings(BertSizes sizes) implements Segment {
    * need not look at.
    */
   private static Tensor visible(Tensor attention, Scalar zero) {
+    if (attention.numel() == 0) {
+      return Tensors.empty(torch.ScalarType.Bool, 0);
+    }
     Tensor visible = attention.ne(zero);
-    return visible.all().item_bool()
+    // On a device, to look would mean to wait.
+    return attention.is_cpu() && visible.all().item_bool()
         ? Tensors.empty(torch.ScalarType.Bool, 0)
         : visible.view(attention.size(0), 1, 1, attention.size(1));
   }

@@ -93,9 +93,15 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
     var query = projection("query").bind(weights);
     var key = projection("key").bind(weights);
     var value = projection("value").bind(weights);
+    var joined = new JoinedProjections(weights, prefix() + ".attention.self.");
     return (input, mode) -> {
       Tensor hidden = input.tensors().get(0);
       List<Tensor> outputs = new ArrayList<>();
+      if (hidden.is_cuda()) {
+        outputs.addAll(joined.apply(hidden));
+        outputs.addAll(input.tensors());
+        return new Activations(outputs);
+      }
       outputs.add(query.apply(hidden, mode));
       outputs.add(key.apply(hidden, mode));
       outputs.add(value.apply(hidden, mode));

@@ -38,12 +38,12 @@ public record BertPretraining(double nspWeight) implements Objective {
   @Override
   public LossTerms loss(Activations outputs, Batch batch) {
     try (var scope = TensorScope.open()) {
-      Tensor tokens = maskedTokens(batch);
+      Tensor tokens = predictedTokens(batch);
       Tensor follows = batch.targets().select(1, 0);
       Tensor words = sum(outputs.tensors().get(0), tokens);
       Tensor sentences = sum(outputs.tensors().get(1), follows);
       Tensor sum = words.add(sentences, new Scalar(nspWeight));
-      return new LossTerms(scope.handOut(sum), tokens.numel());
+      return new LossTerms(scope.handOut(sum), maskedTokens(batch.hostTargets()).numel());
     }
   }
 
@@ -51,9 +51,19 @@ public record BertPretraining(double nspWeight) implements Objective {
     return torch.cross_entropy_loss(logits, classes, new TensorOptional(), SUM, IGNORED, 0);
   }
 
-  /** Returns the tokens at the masked places, in the order in which the head gathers them. */
-  private static Tensor maskedTokens(Batch batch) {
-    Tensor tokens = batch.targets().narrow(1, 1, batch.targets().size(1) - 1);
+  /**
+   * Returns the tokens at the places that the head has predicted, in its order; on a device with
+   * {@code IGNORED} where a sequence has fewer than others.
+   */
+  private static Tensor predictedTokens(Batch batch) {
+    var targets = batch.targets();
+    return targets.is_cuda()
+        ? targets.narrow(1, 1, targets.size(1) - 1).flatten()
+        : maskedTokens(targets);
+  }
+
+  private static Tensor maskedTokens(Tensor targets) {
+    Tensor tokens = targets.narrow(1, 1, targets.size(1) - 1);
     return tokens.masked_select(tokens.ge(new Scalar(0)));
   }
 
@@ -61,11 +71,11 @@ public record BertPretraining(double nspWeight) implements Objective {
   public Score score(Activations outputs, Batch batch) {
     try (var _ = TensorScope.open()) {
       Tensor logits = outputs.tensors().get(0).detach();
-      Tensor tokens = maskedTokens(batch);
+      Tensor tokens = predictedTokens(batch);
       long guesses = Math.min(5, logits.size(1));
       Tensor hits = torch.topk(logits, guesses).get1().eq(tokens.unsqueeze(1));
       long top1 = hits.narrow(1, 0, 1).sum().item_long();
-      return new Score(top1, hits.sum().item_long(), tokens.numel());
+      return new Score(top1, hits.sum().item_long(), maskedTokens(batch.hostTargets()).numel());
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.Initializer;
 import dev.flotilla.model.ParameterSpec;
@@ -92,7 +93,8 @@ record BertPretrainingHeads(BertSizes sizes) implements Segment {
 
     Places(Weights weights) {
       zero = weights.own(new Scalar(0));
-      longs = weights.own(new TensorOptions(torch.ScalarType.Long));
+      var device = ComputeDevice.of(weights.parameter(BertEmbeddings.WORDS));
+      longs = weights.own(device.options(torch.ScalarType.Long));
     }
 
     Tensor gather(Tensor hidden, Tensor places) {
@@ -101,7 +103,11 @@ record BertPretrainingHeads(BertSizes sizes) implements Segment {
           torch
               .arange(zero, new Scalar(hidden.size(0) * length), new Scalar(length), longs)
               .unsqueeze(1);
-      Tensor rows = places.add(firsts).masked_select(places.ge(zero));
+      // How many places there are is on the device: it takes a row for each that could be one.
+      Tensor rows =
+          places.is_cuda()
+              ? places.clamp_min(zero).add_(firsts).flatten()
+              : places.add(firsts).masked_select(places.ge(zero));
       return hidden.flatten(0, 1).index_select(0, rows);
     }
   }

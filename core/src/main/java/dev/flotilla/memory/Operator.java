@@ -1,6 +1,5 @@
-package dev.flotilla.optim;
+package dev.flotilla.memory;
 
-import dev.flotilla.memory.TensorScope;
 import java.util.List;
 import org.bytedeco.pytorch.Dispatcher;
 import org.bytedeco.pytorch.GenericList;
@@ -12,18 +11,24 @@ import org.bytedeco.pytorch.TensorList;
 import org.bytedeco.pytorch.TensorVector;
 
 /** An ATen operator that the binding leaves out, called through the dispatcher. */
-final class Operator implements AutoCloseable {
+public final class Operator implements AutoCloseable {
 
   private final OperatorHandle handle;
 
-  Operator(String name) {
+  /** Finds an operator by its full name, as {@code aten::add_}. */
+  public Operator(String name) {
+    this(name, "");
+  }
+
+  /** Finds one of several operators of a name. */
+  public Operator(String name, String overload) {
     try (var _ = TensorScope.open()) {
-      handle = TensorScope.keep(Dispatcher.singleton().findSchemaOrThrow(name, ""));
+      handle = TensorScope.keep(Dispatcher.singleton().findSchemaOrThrow(name, overload));
     }
   }
 
   /** Packs tensors as a list argument, to be kept and passed again; the caller frees it. */
-  static IValue list(List<Tensor> tensors) {
+  public static IValue list(List<Tensor> tensors) {
     try (var _ = TensorScope.open()) {
       var vector = new TensorVector();
       tensors.forEach(vector::push_back);
@@ -33,7 +38,7 @@ final class Operator implements AutoCloseable {
   }
 
   /** Calls the operator with all arguments of its schema, in order; null is an absent optional. */
-  void call(Object... arguments) {
+  public void call(Object... arguments) {
     try (var _ = TensorScope.open()) {
       var stack = new IValueVector();
       for (var argument : arguments) {
@@ -48,6 +53,7 @@ final class Operator implements AutoCloseable {
       case IValue packed -> packed;
       case Tensor tensor -> new IValue(tensor);
       case Double number -> new IValue(number.doubleValue());
+      case Long number -> new IValue(number.longValue());
       case Boolean flag -> new IValue(flag.booleanValue());
       case Absent _ -> new IValue();
       default -> throw new IllegalArgumentException("no operator takes " + argument);
@@ -55,7 +61,8 @@ final class Operator implements AutoCloseable {
   }
 
   /** The absent optional argument. */
-  enum Absent {
+  public enum Absent {
+    /** The only value. */
     NONE
   }
 

@@ -1,0 +1,147 @@
+package dev.flotilla.bench;
+
+import dev.flotilla.data.Dataset;
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.DeviceChoice;
+import dev.flotilla.memory.DeviceMemory;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Model;
+import dev.flotilla.optim.AdamW;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.settings.ByteSize;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.precision.HalfType;
+import dev.flotilla.strategy.precision.MixedPrecision;
+import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.data.SyntheticImages;
+import dev.flotilla.zoo.data.SyntheticTokens;
+import dev.flotilla.zoo.data.TextTask;
+import dev.flotilla.zoo.model.BertLarge;
+import dev.flotilla.zoo.model.LeNet5;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+
+/**
+ * Times training steps on a GPU whenever a line comes in, so that {@code bench/python/pairs.py} can
+ * let it take turns with its partner {@code bench/python/device_step.py}.
+ *
+ * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute|plan=20GiB]
+ * [memory=32GiB]}
+ */
+final class DeviceStep {
+
+  private static final int LENGTH = 512;
+
+  private DeviceStep() {}
+
+  /** Warms up, says ready, and answers each line with a line of JSON. */
+  public static void main(String[] args) throws IOException {
+    var options = List.of(args).subList(3, args.length);
+    int samples = Integer.parseInt(args[1]);
+    int steps = Integer.parseInt(args[2]);
+    boolean isOnCpu = options.contains("cpu");
+    try (var trainer =
+            Trainer.on(World.solo())
+                .model(model(args[0]))
+                .optimizer(optimizer(args[0]))
+                .strategy(techniques(options))
+                .device(isOnCpu ? DeviceChoice.CPU : DeviceChoice.CUDA)
+                .build();
+        var _ = TensorScope.open()) {
+      var device = trainer.model().device();
+      limit(device, options);
+      var batch = data(args[0]).load(IntStream.range(0, samples).toArray()).on(device);
+      for (int i = 0; i < Math.max(3, steps / 2); i++) {
+        trainer.step(batch);
+      }
+      device.synchronize();
+      say("ready");
+      var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+      while (lines.readLine() != null) {
+        long start = System.nanoTime();
+        for (int i = 0; i < steps; i++) {
+          trainer.step(batch);
+        }
+        long launched = System.nanoTime() - start;
+        device.synchronize();
+        report(samples, steps, System.nanoTime() - start, launched, device);
+      }
+    }
+  }
+
+  private static void report(
+      int samples, int steps, long nanos, long launched, ComputeDevice device) {
+    var memory = new DeviceMemory(device);
+    say(
+        String.format(
+            Locale.ROOT,
+            "{\"ms\": %.4f, \"launch_ms\": %.4f, \"per_s\": %.2f, \"peak_gib\": %.3f,"
+                + " \"reserved_gib\": %.3f}",
+            nanos / 1e6 / steps,
+            launched / 1e6 / steps,
+            samples * steps / (nanos / 1e9),
+            memory.peakBytes() / (double) (1L << 30),
+            memory.peakReservedBytes() / (double) (1L << 30)));
+  }
+
+  private static void say(String line) {
+    System.out.println(line);
+    System.out.flush();
+  }
+
+  private static void limit(ComputeDevice device, List<String> options) {
+    options.stream()
+        .filter(option -> option.startsWith("memory="))
+        .map(option -> ByteSize.parse(option.substring("memory=".length())))
+        .forEach(size -> new DeviceMemory(device).limit(size.bytes()));
+  }
+
+  private static Model model(String name) {
+    return switch (name) {
+      case "lenet5" -> new LeNet5(10);
+      case "encoder" -> new BertLarge(2, 20, 30522, 1024, 24, 16, 4096, LENGTH, 0.1, 0.1);
+      case "bert-large" -> new BertLarge();
+      default -> throw new IllegalArgumentException("no model " + name);
+    };
+  }
+
+  private static Optimizer optimizer(String name) {
+    return name.equals("lenet5") ? new Momentum(0.01, 0.9) : new AdamW(1e-5);
+  }
+
+  private static Dataset data(String name) {
+    return switch (name) {
+      case "lenet5" -> new SyntheticImages(1, 32, 10, 64, 1).train();
+      case "encoder" -> tokens(TextTask.CLASSIFICATION);
+      default -> tokens(TextTask.PRETRAINING);
+    };
+  }
+
+  private static Dataset tokens(TextTask task) {
+    return new SyntheticTokens(30522, LENGTH, 2048, 1, task, 2).train();
+  }
+
+  private static Strategy[] techniques(List<String> options) {
+    List<Strategy> techniques = new ArrayList<>();
+    if (options.contains("bf16")) {
+      techniques.add(new MixedPrecision(HalfType.BF16));
+    }
+    if (options.contains("recompute")) {
+      techniques.add(Recompute.every(1));
+    }
+    options.stream()
+        .filter(option -> option.startsWith("plan="))
+        .map(option -> ByteSize.parse(option.substring("plan=".length())))
+        .forEach(size -> techniques.add(Recompute.auto(size.bytes())));
+    return techniques.toArray(Strategy[]::new);
+  }
+}

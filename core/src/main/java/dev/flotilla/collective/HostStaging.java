@@ -1,0 +1,104 @@
+package dev.flotilla.collective;
+
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.TensorScope;
+import java.time.Duration;
+import java.util.function.BiFunction;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * Lets tensors of a GPU take part in the collectives that Gloo knows for main memory only: they go
+ * through pinned memory of the host.
+ *
+ * <p>Reductions and broadcasts pass: Gloo copies by itself there.
+ */
+record HostStaging(Collective inner) implements Collective {
+
+  @Override
+  public int rank() {
+    return inner.rank();
+  }
+
+  @Override
+  public int size() {
+    return inner.size();
+  }
+
+  @Override
+  public Pending allReduce(Tensor tensor, Reduction reduction, Traffic traffic) {
+    return inner.allReduce(tensor, reduction, traffic);
+  }
+
+  @Override
+  public Pending broadcast(Tensor tensor, int root, Traffic traffic) {
+    return inner.broadcast(tensor, root, traffic);
+  }
+
+  @Override
+  public Pending allGather(Tensor whole, Tensor part, Traffic traffic) {
+    return whole.is_cuda()
+        ? staged(whole, part, (all, own) -> inner.allGather(all, own, traffic))
+        : inner.allGather(whole, part, traffic);
+  }
+
+  @Override
+  public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
+    return output.is_cuda()
+        ? staged(output, input, (out, in) -> inner.allToAll(out, in, traffic))
+        : inner.allToAll(output, input, traffic);
+  }
+
+  private static Pending staged(
+      Tensor target, Tensor source, BiFunction<Tensor, Tensor, Pending> operation) {
+    try (var _ = TensorScope.open();
+        var _ = new NoGradGuard()) {
+      var sent = TensorScope.keep(ComputeDevice.CPU.bring(source).pin_memory());
+      var received = TensorScope.keep(hostLike(target).pin_memory());
+      var pending = operation.apply(received, sent);
+      return () -> {
+        try (var _ = new NoGradGuard()) {
+          pending.await();
+          target.copy_(received);
+        } finally {
+          TensorScope.free(sent);
+          TensorScope.free(received);
+        }
+      };
+    }
+  }
+
+  private static Tensor hostLike(Tensor tensor) {
+    return ComputeDevice.CPU.empty(tensor.scalar_type().intern(), tensor.shape());
+  }
+
+  @Override
+  public void barrier() {
+    inner.barrier();
+  }
+
+  @Override
+  public Collective subgroup(int... ranks) {
+    return new HostStaging(inner.subgroup(ranks));
+  }
+
+  @Override
+  public Collective withTimeout(Duration timeout) {
+    return new HostStaging(inner.withTimeout(timeout));
+  }
+
+  @Override
+  public Noticeboard noticeboard() {
+    return inner.noticeboard();
+  }
+
+  @Override
+  public TrafficCount count(Traffic traffic) {
+    return inner.count(traffic);
+  }
+
+  @Override
+  public void close() {
+    inner.close();
+  }
+}

@@ -1,0 +1,201 @@
+package dev.flotilla.config;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.data.Dataset;
+import dev.flotilla.engine.OutOfMemoryException;
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.DeviceMemory;
+import dev.flotilla.memory.PeakMeter;
+import dev.flotilla.memory.ProcessMemory;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.optim.Constant;
+import dev.flotilla.settings.ByteSize;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.train.NonFinite;
+import dev.flotilla.train.Trainer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the largest micro-batch of a recipe that fits into memory, by trying.
+ *
+ * <p>Two small batches tell what a sample takes; from then on each trial is where a straight line
+ * through the last two that fitted meets the limit, and never outside what is known to fit and not
+ * to fit. A trial is two steps: the first one of a run may take more than the others.
+ */
+public final class BatchFit {
+
+  private static final int MOST_TRIALS = 12;
+  private static final int TIMED_STEPS = 3;
+  private static final double CLOSE_ENOUGH = 0.01;
+  private static final int UNLIMITED = 1 << 20;
+
+  /**
+   * What one batch took.
+   *
+   * @param batch samples
+   * @param peakBytes the most memory that was in use; 0 where it did not fit
+   * @param samplesPerSecond speed; 0 where it did not fit or was not timed
+   */
+  public record Trial(int batch, long peakBytes, double samplesPerSecond) {
+
+    /** Tells whether the batch fitted. */
+    public boolean fits() {
+      return peakBytes > 0;
+    }
+  }
+
+  /**
+   * What was found.
+   *
+   * @param best the largest batch that fitted, timed
+   * @param trials all trials in their order
+   * @param limitBytes the memory that was allowed
+   */
+  public record Result(Trial best, List<Trial> trials, long limitBytes) {}
+
+  private final ConfiguredRun run;
+  private final @Nullable ByteSize memory;
+  private final Consumer<Trial> progress;
+  private final List<Trial> trials = new ArrayList<>();
+
+  /**
+   * Prepares a search.
+   *
+   * @param memory what the run may take; null for all that is free
+   * @param progress told of each trial
+   */
+  public BatchFit(ConfiguredRun run, @Nullable ByteSize memory, Consumer<Trial> progress) {
+    this.run = run;
+    this.memory = memory;
+    this.progress = progress;
+  }
+
+  /**
+   * Searches with some techniques instead of the recipe's own.
+   *
+   * @throws ConfigException if not even one sample fits
+   */
+  public Result with(List<Strategy> techniques) {
+    trials.clear();
+    var builder =
+        run.describe(_ -> {})
+            .schedule(new Constant())
+            .nonFinite(NonFinite.SKIP)
+            .strategy(techniques.toArray(Strategy[]::new));
+    var data = run.config().data().train();
+    try (var trainer = builder.build()) {
+      return search(trainer, data);
+    }
+  }
+
+  private Result search(Trainer trainer, Dataset data) {
+    var device = trainer.model().device();
+    var allocator = new DeviceMemory(device);
+    long limit = limit(device);
+    allocator.limit(limit);
+    try {
+      int fits = 0;
+      int fails = UNLIMITED;
+      int next = 1;
+      while (trials.size() < MOST_TRIALS && next > fits && next < fails) {
+        var trial = attempt(trainer, data, next, limit, false);
+        fits = trial.fits() ? next : fits;
+        fails = trial.fits() ? fails : next;
+        next = next(fits, fails, limit);
+      }
+      return new Result(confirmed(trainer, data, fits, limit), List.copyOf(trials), limit);
+    } finally {
+      allocator.limit(allocator.totalBytes());
+    }
+  }
+
+  private long limit(ComputeDevice device) {
+    long free =
+        device.isCuda()
+            ? new DeviceMemory(device).freeBytes()
+            : ProcessMemory.availableBytes() + ProcessMemory.residentBytes();
+    return memory == null ? free : memory.bytes();
+  }
+
+  /** Times the best batch, and steps back where it does not fit a second time. */
+  private Trial confirmed(Trainer trainer, Dataset data, int fits, long limit) {
+    for (int batch = fits; batch >= 1; batch = Math.min(batch - 1, (int) (batch * 0.98))) {
+      var trial = attempt(trainer, data, batch, limit, true);
+      if (trial.fits()) {
+        return trial;
+      }
+    }
+    throw new ConfigException(
+        "--memory",
+        "%s is too little: not even one sample fits".formatted(new ByteSize(Math.max(1, limit))));
+  }
+
+  /** Returns what to try next, or something known already when there is no point in going on. */
+  private int next(int fits, int fails, long limit) {
+    var fitting = trials.stream().filter(Trial::fits).toList();
+    if (fitting.size() < 2) {
+      return fits == 0 ? 0 : Math.min(fits + 1, fails - 1);
+    }
+    var a = fitting.get(fitting.size() - 2);
+    var b = fitting.getLast();
+    boolean isFull = b.batch() == fits && b.peakBytes() >= (1 - CLOSE_ENOUGH) * limit;
+    if (isFull || fails - fits <= Math.max(1, CLOSE_ENOUGH * fits)) {
+      return fits;
+    }
+    double perSample = (double) (b.peakBytes() - a.peakBytes()) / (b.batch() - a.batch());
+    double guess = perSample <= 0 ? 4.0 * fits : fits + (limit - b.peakBytes()) / perSample;
+    // A line through two small batches says little about a batch a hundred times larger.
+    int bounded = (int) Math.min(guess, 8.0 * fits);
+    boolean isBelow = bounded > fits && bounded < fails;
+    return isBelow ? bounded : fails == UNLIMITED ? fits + 1 : (fits + fails) / 2;
+  }
+
+  private Trial attempt(Trainer trainer, Dataset data, int samples, long limit, boolean isTimed) {
+    var device = trainer.model().device();
+    var meter = new PeakMeter(device);
+    meter.restart();
+    Trial trial;
+    try (var _ = TensorScope.open()) {
+      var batch = batch(data, samples);
+      updates(trainer, batch, 2);
+      double rate = isTimed ? rate(trainer, batch) : 0;
+      long peak = meter.peakBytes();
+      trial = new Trial(samples, peak <= limit ? peak : 0, rate);
+    } catch (OutOfMemoryException full) {
+      trainer.abandonStep();
+      trial = new Trial(samples, 0, 0);
+    }
+    new DeviceMemory(device).release();
+    trials.add(trial);
+    progress.accept(trial);
+    return trial;
+  }
+
+  private static double rate(Trainer trainer, Batch batch) {
+    var device = trainer.model().device();
+    device.synchronize();
+    long start = System.nanoTime();
+    int steps = updates(trainer, batch, TIMED_STEPS);
+    device.synchronize();
+    return steps * batch.samples() / ((System.nanoTime() - start) / 1e9);
+  }
+
+  /** Runs whole windows, and returns the number of micro-steps that they took. */
+  private static int updates(Trainer trainer, Batch batch, int windows) {
+    int steps = 0;
+    for (int made = 0; made < windows; steps++) {
+      made += trainer.step(batch).step().isBoundary() ? 1 : 0;
+    }
+    return steps;
+  }
+
+  /** A data set that is too small gives its samples again. */
+  private static Batch batch(Dataset data, int samples) {
+    return data.load(IntStream.range(0, samples).map(i -> i % data.size()).toArray());
+  }
+}

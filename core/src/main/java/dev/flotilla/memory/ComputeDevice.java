@@ -1,0 +1,113 @@
+package dev.flotilla.memory;
+
+import org.bytedeco.pytorch.Device;
+import org.bytedeco.pytorch.DeviceOptional;
+import org.bytedeco.pytorch.Generator;
+import org.bytedeco.pytorch.MemoryFormatOptional;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptions;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * Where a rank's tensors live and are computed with: main memory, or one CUDA device.
+ *
+ * @param index number of the CUDA device; negative for main memory
+ */
+public record ComputeDevice(int index) {
+
+  /** Main memory. */
+  public static final ComputeDevice CPU = new ComputeDevice(-1);
+
+  /** Returns a CUDA device. */
+  public static ComputeDevice cuda(int index) {
+    if (index < 0 || index > Byte.MAX_VALUE) {
+      throw new IllegalArgumentException("a CUDA device must be in [0, 127], but was " + index);
+    }
+    return new ComputeDevice(index);
+  }
+
+  /** Returns the device of a tensor. */
+  public static ComputeDevice of(Tensor tensor) {
+    return tensor.is_cuda() ? cuda(indexOf(tensor)) : CPU;
+  }
+
+  private static int indexOf(Tensor tensor) {
+    try (var device = tensor.device()) {
+      return device.index();
+    }
+  }
+
+  /** Tells whether this is a CUDA device. */
+  public boolean isCuda() {
+    return index >= 0;
+  }
+
+  /** Returns libtorch's name for this kind of device; loads its enumeration, not its library. */
+  public torch.DeviceType type() {
+    return isCuda() ? torch.DeviceType.CUDA : torch.DeviceType.CPU;
+  }
+
+  /** Returns a tensor of zeros in the current scope. */
+  public Tensor zeros(torch.ScalarType type, long... shape) {
+    return empty(type, shape).zero_();
+  }
+
+  /** Returns a tensor without defined content in the current scope. */
+  public Tensor empty(torch.ScalarType type, long... shape) {
+    try (var scope = TensorScope.open()) {
+      return scope.handOut(torch.empty(shape, options(type), new MemoryFormatOptional()));
+    }
+  }
+
+  /** Returns options for tensors of a type, in the current scope. */
+  public TensorOptions options(torch.ScalarType type) {
+    var options = new TensorOptions(type);
+    return isCuda() ? options.device(new DeviceOptional(handle())) : options;
+  }
+
+  private Device handle() {
+    return isCuda() ? new Device(type(), (byte) index) : new Device(type());
+  }
+
+  /**
+   * Returns a tensor here, in the current scope: itself if it is here already. From pinned memory
+   * the copy is only started; whatever uses it on the device waits for it.
+   */
+  public Tensor bring(Tensor tensor) {
+    if (tensor.is_cuda() == isCuda() && (!isCuda() || indexOf(tensor) == index)) {
+      return tensor;
+    }
+    try (var scope = TensorScope.open()) {
+      var type = tensor.scalar_type();
+      return scope.handOut(tensor.to(handle(), type, isCuda(), false, new MemoryFormatOptional()));
+    }
+  }
+
+  /** Returns what random numbers on this device are drawn from, in the current scope. */
+  public Generator generator() {
+    return isCuda()
+        ? torch.globalContext().defaultGenerator(handle())
+        : torch.getDefaultCPUGenerator();
+  }
+
+  /** Makes float32 mean float32 here: libtorch would round inputs of convolutions to TF32. */
+  public void computeExactly() {
+    if (isCuda()) {
+      torch.globalContext().setAllowTF32CuDNN(false);
+      torch.globalContext().setAllowTF32CuBLAS(false);
+    }
+  }
+
+  /** Waits until everything that was started here is done. */
+  public void synchronize() {
+    if (isCuda()) {
+      torch.cuda_synchronize(index);
+    }
+  }
+
+  /** Returns "cpu" or "cuda:0". */
+  @Override
+  public String toString() {
+    return isCuda() ? "cuda:" + index : "cpu";
+  }
+}
