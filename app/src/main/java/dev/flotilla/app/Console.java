@@ -34,6 +34,7 @@ final class Console implements EventSink {
     switch (event) {
       case TrainingEvent.Configured _,
           TrainingEvent.EpochEnded _,
+          TrainingEvent.Averaged _,
           TrainingEvent.DeviceUsed _,
           TrainingEvent.Saved _ -> {}
       case TrainingEvent.Resumed resumed ->

@@ -69,7 +69,17 @@ class KillAndResumeTests {
           "fp16, recompute, merge, async",
               new Variant(
                   "checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3},"
-                      + " recompute: {every: 1}, amp: {dtype: fp16, incr_every_n_steps: 5}}"));
+                      + " recompute: {every: 1}, amp: {dtype: fp16, incr_every_n_steps: 5}}"),
+          "local, merge, fp16, async",
+              new Variant(
+                  "checkpoint: {every: 7}\nstrategy: {localsgd: {k_steps: 5, momentum: average},"
+                      + " gradient_merge: {k_steps: 2},"
+                      + " amp: {dtype: fp16, incr_every_n_steps: 5}}"),
+          "adaptive, behind, int8, sync",
+              new Variant(
+                  "checkpoint: {every: 7, async: false}\n"
+                      + "strategy: {adaptive_localsgd: {init_k_steps: 6, wire: int8,"
+                      + " overlap: true}}"));
 
   /** What a variant adds to the small job. */
   private record Variant(String keys) {}
@@ -230,7 +240,8 @@ class KillAndResumeTests {
               "train_seconds",
               "data_wait_seconds",
               "wall_seconds",
-              "peak_rss_bytes"));
+              "peak_rss_bytes",
+              "waiting"));
       object.values().forEach(KillAndResumeTests::withoutTimes);
     }
   }

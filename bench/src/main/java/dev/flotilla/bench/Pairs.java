@@ -62,6 +62,11 @@ final class Pairs {
     return new Result(Arrays.stream(ratios).boxed().toList(), a[rounds / 2], b[rounds / 2]);
   }
 
+  /** Returns this thread's CPU time of one call. */
+  static double cpuMillis(Runnable body) {
+    return millis(body, 1);
+  }
+
   private static double millis(Runnable body, int calls) {
     long start = THREADS.getCurrentThreadCpuTime();
     for (int i = 0; i < calls; i++) {

@@ -34,6 +34,9 @@ public final class Gradients implements AutoCloseable {
   private final @Nullable CheckedScale checkedScale;
   private @Nullable LaterLoss waiting;
   private long count;
+  private boolean isOwn;
+  private boolean areAllFinite;
+  private double factor = 1;
   private long sealedHigh;
   private boolean isCountWritten = true;
   private long changes;
@@ -180,12 +183,35 @@ public final class Gradients implements AutoCloseable {
     }
   }
 
+  /**
+   * Lets filters work on this rank's gradients before they are shared, until the window ends. What
+   * they are multiplied by is then only noted, for an exchange that multiplies on its way.
+   *
+   * @param allFinite whether the gradients of all ranks are finite
+   */
+  public void judgeBeforeSharing(boolean allFinite) {
+    isOwn = true;
+    areAllFinite = allFinite;
+  }
+
+  /** Tells whether filters see the gradients of this rank alone. */
+  public boolean isOwn() {
+    return isOwn;
+  }
+
+  /** Returns what the gradients have still to be multiplied by. */
+  public double factor() {
+    return factor;
+  }
+
   /** Multiplies all gradients. */
-  public void scale(double factor) {
-    if (checkedScale == null) {
-      Tensors.scale(values, factor);
+  public void scale(double by) {
+    if (isOwn) {
+      factor *= by;
+    } else if (checkedScale == null) {
+      Tensors.scale(values, by);
     } else {
-      checkedScale.apply(factor);
+      checkedScale.apply(by);
       tail.changed();
     }
   }
@@ -193,12 +219,17 @@ public final class Gradients implements AutoCloseable {
   /** Returns the Euclidean norm of all gradients. */
   public double norm() {
     try (var norm = values.norm()) {
-      return norm.item_double();
+      return Math.abs(factor) * norm.item_double();
     }
   }
 
-  /** Tells whether no gradient is infinite or undefined. */
+  /** Tells whether no gradient is infinite or undefined, on any rank. */
   public boolean isFinite() {
+    return isOwn ? areAllFinite : isFiniteHere();
+  }
+
+  /** Tells whether no gradient that this rank holds is infinite or undefined. */
+  public boolean isFiniteHere() {
     return checkedScale != null && checkedScale.isDone() ? tail.get(FOUND) == 0 : isFinite(values);
   }
 
@@ -225,6 +256,8 @@ public final class Gradients implements AutoCloseable {
     }
     all.zero_();
     count = 0;
+    isOwn = false;
+    factor = 1;
     sealedHigh = 0;
     isCountWritten = true;
     change();

@@ -56,7 +56,7 @@ record FileVerifier(Path file, FileNote note) {
     var start = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     channel.read(start, 0);
     long end = start.hasRemaining() ? 0 : Long.BYTES + start.getLong(0);
-    return (int) Math.clamp(Math.ceilDiv(end, (long) FileNote.BLOCK), 1, blocks());
+    return Math.clamp(Math.ceilDiv(end, (long) FileNote.BLOCK), 1, blocks());
   }
 
   private void inFile(Comparison comparison) {

@@ -12,7 +12,10 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
+import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
+import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
@@ -40,9 +43,12 @@ final class BuiltIn implements CatalogueProvider {
   @Override
   public Map<String, Class<? extends Strategy>> techniques() {
     return Map.of(
+        "dgc", Dgc.class,
         "fuse_all_reduce", FuseAllReduce.class,
         "gradient_merge", GradientMerge.class,
         "recompute", Recompute.class,
-        "amp", MixedPrecision.class);
+        "amp", MixedPrecision.class,
+        "localsgd", LocalSgd.class,
+        "adaptive_localsgd", AdaptiveLocalSgd.class);
   }
 }

@@ -9,6 +9,8 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.compress.AutoExchange;
+import dev.flotilla.strategy.compress.ExchangeChoice;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.train.CheckpointSettings;
@@ -130,6 +132,9 @@ public final class ConfiguredRun {
     List<Strategy> techniques = new ArrayList<>(config.strategy());
     if (config.clip() != null) {
       techniques.add(config.clip());
+    }
+    if (config.exchange() == ExchangeChoice.AUTO) {
+      techniques.add(new AutoExchange());
     }
     if (config.batchNorm() != PoolOver.MICRO_BATCH) {
       techniques.add(new PooledBatchNorm(config.batchNorm()));

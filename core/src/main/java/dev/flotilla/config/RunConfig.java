@@ -11,6 +11,7 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.compress.ExchangeChoice;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.world.World;
@@ -39,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  * @param optimizer how gradients move parameters
  * @param schedule the learning rate over updates
  * @param clip limit of the gradient's norm; null for none
+ * @param exchange how gradients are shared
  * @param batchNorm the samples that BatchNorm's statistics are taken over
  * @param eval when the test data is scored
  * @param initFrom weights that the run starts from
@@ -82,6 +84,11 @@ public record RunConfig(
     @Setting(doc = "How gradients move parameters.") Optimizer optimizer,
     @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
     @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable ClipByNorm clip,
+    @Setting(
+            doc =
+                "How gradients are shared: dense, or auto for the fastest of dense, bf16 and dgc.",
+            def = "dense")
+        ExchangeChoice exchange,
     @Setting(
             doc = "What BatchNorm sees: micro_batch, whole_window, or sync over all ranks.",
             def = "micro_batch")

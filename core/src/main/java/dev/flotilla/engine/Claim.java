@@ -115,17 +115,45 @@ public sealed interface Claim {
     }
   }
 
-  /** The exchange. */
-  record Share(String does, Function<StepContext, Exchange> worker) implements Claim {
+  /**
+   * The exchange.
+   *
+   * @param keepsResiduals whether what a rank does not send stays with it; filters then come before
+   *     the exchange
+   */
+  record Share(String does, boolean keepsResiduals, Function<StepContext, Exchange> worker)
+      implements Claim {
+
+    /** Makes a claim on an exchange that sends everything. */
+    public Share(String does, Function<StepContext, Exchange> worker) {
+      this(does, false, worker);
+    }
+
     @Override
     public Phase phase() {
       return Phase.EXCHANGE;
     }
   }
 
-  /** A filter after the exchange. */
-  record Refine(GradientStage stage, String does, Function<StepContext, GradientFilter> worker)
+  /**
+   * A filter after the exchange.
+   *
+   * @param onlyScales whether it only judges or scales the gradients as a whole, through {@link
+   *     dev.flotilla.arena.Gradients}, so that it may also come before an exchange that keeps
+   *     residuals
+   */
+  record Refine(
+      GradientStage stage,
+      String does,
+      boolean onlyScales,
+      Function<StepContext, GradientFilter> worker)
       implements Claim {
+
+    /** Makes a claim on a filter that may change gradients in any way. */
+    public Refine(GradientStage stage, String does, Function<StepContext, GradientFilter> worker) {
+      this(stage, does, false, worker);
+    }
+
     @Override
     public Phase phase() {
       return Phase.REFINE;

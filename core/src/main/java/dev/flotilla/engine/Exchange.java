@@ -3,6 +3,7 @@ package dev.flotilla.engine;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
 import dev.flotilla.state.RunState;
 import java.util.Map;
 
@@ -14,7 +15,24 @@ import java.util.Map;
  */
 public interface Exchange extends AutoCloseable {
 
-  /** Begins a window: this rank's totals are final, its gradients perhaps not yet. */
+  /** Returns the exchange that sums all gradients of a group of ranks. */
+  static Exchange dense(Collective group) {
+    return new DenseExchange(group);
+  }
+
+  /**
+   * Tells whether what a rank does not send in this window stays with it. Gradients are then judged
+   * and scaled before they are shared, not after, and leave only when backward has ended. All ranks
+   * say the same.
+   */
+  default boolean keepsResiduals() {
+    return false;
+  }
+
+  /**
+   * Begins a window: this rank's totals are final, its gradients perhaps not yet. One that keeps
+   * residuals shares the totals here, and lets ranks agree whether all gradients are finite.
+   */
   default void begin(Gradients gradients) {}
 
   /** Shares one bucket, whose gradients on this rank are final; returns when that is done. */
@@ -28,6 +46,18 @@ public interface Exchange extends AutoCloseable {
   default Totals end(Gradients gradients) {
     return gradients.totals();
   }
+
+  /**
+   * Returns the ranks that hold the same gradients after the exchange; by default all of them.
+   *
+   * @param all the group of all ranks
+   */
+  default Collective peers(Collective all) {
+    return all;
+  }
+
+  /** Hears what a window took; called on all ranks when the window has been shared. */
+  default void observed(ExchangeTimes times) {}
 
   /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
   default void remember(RunState state) {}

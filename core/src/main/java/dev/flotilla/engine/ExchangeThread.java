@@ -31,7 +31,7 @@ final class ExchangeThread implements AutoCloseable {
         task.get();
       }
     } catch (ExecutionException failure) {
-      rethrow(failure.getCause());
+      throw asRuntime(failure);
     } catch (InterruptedException interruption) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while ranks exchanged", interruption);
@@ -40,12 +40,12 @@ final class ExchangeThread implements AutoCloseable {
     }
   }
 
-  private static void rethrow(Throwable cause) {
-    switch (cause) {
-      case RuntimeException exception -> throw exception;
+  private static RuntimeException asRuntime(ExecutionException failure) {
+    return switch (failure.getCause()) {
+      case RuntimeException exception -> exception;
       case Error error -> throw error;
-      default -> throw new IllegalStateException(cause);
-    }
+      case null, default -> new IllegalStateException(failure);
+    };
   }
 
   /** Lets the task that runs come to its end and drops the others. */

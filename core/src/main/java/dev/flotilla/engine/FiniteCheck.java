@@ -59,7 +59,9 @@ final class FiniteCheck implements GradientFilter {
     if (!Double.isFinite(loss)) {
       return "each rank's loss is finite, but their sum is " + loss;
     }
-    return "the loss is finite, but not the gradient of " + joined(tensors(gradients));
+    var tensors = tensors(gradients);
+    return "the loss is finite, but not the gradient of "
+        + (tensors.isEmpty() ? "another rank" : joined(tensors));
   }
 
   /** All ranks come here together, as all saw the same gradients. */

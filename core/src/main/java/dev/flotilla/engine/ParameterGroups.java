@@ -3,7 +3,6 @@ package dev.flotilla.engine;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Slot;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.ParameterGroup;
 import java.util.ArrayList;
@@ -25,18 +24,11 @@ final class ParameterGroups implements AutoCloseable {
    */
   ParameterGroups(ParameterArena arena, Optimizer optimizer, @Nullable Predicate<String> noDecay) {
     this.arena = arena;
+    var settings = new UpdateSettings(optimizer, noDecay);
     Predicate<Slot> decays =
-        slot -> optimizer.weightDecay() == 0 || isDecayed(slot.spec(), optimizer, noDecay);
+        slot -> optimizer.weightDecay() == 0 || settings.isDecayed(slot.spec());
     addGroup(decays, optimizer.weightDecay());
     addGroup(decays.negate(), 0);
-  }
-
-  private static boolean isDecayed(
-      ParameterSpec spec, Optimizer optimizer, @Nullable Predicate<String> noDecay) {
-    if (noDecay != null) {
-      return !noDecay.test(spec.name());
-    }
-    return optimizer.decaysBiasesAndNorms() || spec.kind() == ParameterSpec.Kind.WEIGHT;
   }
 
   private void addGroup(Predicate<Slot> member, double weightDecay) {

@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.report.EventSink;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -12,19 +13,25 @@ import java.util.function.Supplier;
  * @param model the bound model with its arenas
  * @param collective the group of all ranks
  * @param update makes the default update
+ * @param updateSettings what the default update would be
  * @param microBatch samples of a micro-step over all ranks, where known
  * @param ranksOnHost ranks that share this host's memory
+ * @param host number of this rank's host
  * @param notices takes one-line messages for the user
  * @param measured takes what was measured on this machine, which is no part of the run's record
+ * @param events takes what happened
  */
 public record StepContext(
     BoundModel model,
     Collective collective,
     Supplier<Update> update,
+    UpdateSettings updateSettings,
     OptionalInt microBatch,
     int ranksOnHost,
+    int host,
     Consumer<String> notices,
-    Consumer<String> measured) {
+    Consumer<String> measured,
+    EventSink events) {
 
   /** Returns parameters and gradients. */
   public ParameterArena arena() {

@@ -7,9 +7,10 @@ import java.util.Optional;
  * What a micro-step did.
  *
  * @param step its place in the run
- * @param updated whether the parameters changed
- * @param totals loss and count of the window over all ranks at a boundary; this rank's so far
- *     before
+ * @param updated whether an update was made; where each rank makes its own, also if this one left
+ *     it out
+ * @param totals loss and count of the window at a boundary, over all ranks that exchange gradients;
+ *     this rank's so far before
  * @param lr learning rate of the update, or 0 without one
  * @param notFinite what was infinite or undefined, so that nothing was updated; empty if all is
  *     well

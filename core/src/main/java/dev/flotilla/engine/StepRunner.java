@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
 import dev.flotilla.engine.Claim.GradientStage;
@@ -32,6 +33,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private final List<GradientFilter> refinements;
   private final Update update;
   private final Sync sync;
+  private final boolean isAlone;
   private final List<Stateful> remembering = new ArrayList<>();
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
@@ -58,33 +60,36 @@ public final class StepRunner implements Stateful, AutoCloseable {
     hasOwnWindows = plan.owner(Claim.Accumulate.class).isPresent();
     conditions =
         plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
-    exchange = exchange(plan, context);
+    Exchange sharing =
+        plan.owner(Claim.Share.class)
+            .map(c -> c.worker().apply(context))
+            .orElseGet(() -> new DenseExchange(context.collective()));
+    var peers = sharing.peers(context.collective());
+    isAlone = peers.size() < context.collective().size();
+    exchange = exchange(sharing, peers, plan, context);
     passes = new GradientPasses(plan, context, chain, this::duringBackward);
-    finite = new FiniteCheck(context.collective());
+    finite = new FiniteCheck(peers);
     refinements = refinements(plan.chain(Claim.Refine.class), context);
     update =
         plan.owner(Claim.Apply.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(context.update());
     sync = plan.owner(Claim.Follow.class).map(c -> c.worker().apply(context)).orElse(Sync.NONE);
+    sync.follow(update);
     conditions.forEach(filter -> remembering.add(filter::remember));
     remembering.add(exchange::remember);
     refinements.forEach(filter -> remembering.add(filter::remember));
     remembering.add(update);
-    remembering.add(sync::remember);
   }
 
-  private static WindowExchange exchange(StepPlan plan, StepContext context) {
-    Exchange sharing =
-        plan.owner(Claim.Share.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(() -> new DenseExchange(context.collective()));
+  private static WindowExchange exchange(
+      Exchange sharing, Collective peers, StepPlan plan, StepContext context) {
     var buckets =
         plan.owner(Claim.Buckets.class)
             .map(c -> c.worker().apply(context))
             .orElseGet(() -> BucketPlan.whole(context.arena().layout()));
-    boolean isAlone = context.collective().size() == 1;
-    return new WindowExchange(sharing, buckets, context.arena(), isAlone, context.notices());
+    boolean hasNoPeer = peers.size() == 1;
+    return new WindowExchange(sharing, buckets, context.arena(), hasNoPeer, context.notices());
   }
 
   /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */
@@ -110,7 +115,13 @@ public final class StepRunner implements Stateful, AutoCloseable {
     figures.putAll(exchange.figures());
     conditions.forEach(filter -> figures.putAll(filter.figures()));
     refinements.forEach(filter -> figures.putAll(filter.figures()));
+    figures.putAll(sync.figures());
     return figures;
+  }
+
+  /** Returns what follows an update. */
+  public Sync sync() {
+    return sync;
   }
 
   /** Returns the number of updates made. */
@@ -189,7 +200,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Lets buckets leave while backward goes on, where nothing has to happen in between. */
   private void duringBackward(Runnable backward, Object graph) {
     boolean begins =
-        step.decision() == Decision.UPDATE && conditions.stream().noneMatch(GradientFilter::isDue);
+        step.decision() == Decision.UPDATE
+            && !exchange.keepsResiduals()
+            && conditions.stream().noneMatch(GradientFilter::isDue);
     if (begins) {
       finite.beforeExchange(gradients);
     }
@@ -208,23 +221,46 @@ public final class StepRunner implements Stateful, AutoCloseable {
     }
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
     boolean proceed = exchange.isBegun() || apply(conditions);
-    Totals totals = proceed ? exchange.finish() : gradients.totals();
-    if (totals.count() == 0) {
-      notices.accept("update skipped: no rank had a loss term in window " + updates);
-      proceed = false;
-    }
-    if (proceed) {
-      gradients.scale(accumulation.factor(step.inWindow() + 1) / totals.count());
-      proceed = apply(refinements);
+    Totals totals = gradients.totals();
+    if (proceed && exchange.keepsResiduals()) {
+      totals = exchange.agree();
+      proceed = judge(totals);
+      shareOrLeave(proceed);
+    } else if (proceed) {
+      totals = exchange.finish();
+      proceed = judge(totals);
     }
     double lr = learningRate.applyAsDouble(updates);
     if (proceed) {
       update.apply(lr);
-      updates++;
     }
-    sync.afterWindow(step);
+    // What only this rank leaves out counts as made, or ranks would no longer be in step.
+    boolean counts = proceed || isAlone;
+    updates += counts ? 1 : 0;
+    var outcome = new StepOutcome(step, counts, totals, counts ? lr : 0, finite.finding());
+    sync.afterWindow(outcome);
     gradients.clear();
-    return new StepOutcome(step, proceed, totals, proceed ? lr : 0, finite.finding());
+    return outcome;
+  }
+
+  private void shareOrLeave(boolean proceed) {
+    if (proceed) {
+      exchange.finish();
+    } else {
+      exchange.leave();
+    }
+  }
+
+  /** Makes the sum a mean, refines it, and tells whether the update goes on. */
+  private boolean judge(Totals totals) {
+    if (totals.count() == 0) {
+      notices.accept(
+          "update skipped: %s loss term in window %d"
+              .formatted(isAlone ? "this rank had no" : "no rank had a", updates));
+      return false;
+    }
+    gradients.scale(accumulation.factor(step.inWindow() + 1) / totals.count());
+    return apply(refinements);
   }
 
   private boolean apply(List<GradientFilter> filters) {
@@ -242,7 +278,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
     step = step.remembered(shared);
     updates = shared.number("updates", updates);
     rememberWindow(state);
-    remembering.forEach(worker -> worker.remember(state));
+    var ofWorkers = sync.letsRanksDiffer() ? new OwnReplica(state) : state;
+    remembering.forEach(worker -> worker.remember(ofWorkers));
+    sync.remember(state);
   }
 
   private void rememberWindow(RunState state) {
@@ -256,6 +294,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   @Override
   public void close() {
     exchange.close();
+    sync.close();
     update.close();
   }
 }

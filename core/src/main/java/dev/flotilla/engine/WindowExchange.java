@@ -81,6 +81,23 @@ final class WindowExchange implements AutoCloseable {
     return isBegun;
   }
 
+  /** Tells whether gradients are judged before they are shared. */
+  boolean keepsResiduals() {
+    return exchange.keepsResiduals();
+  }
+
+  /** Shares the totals before all else; the window is then finished or left. */
+  Totals agree() {
+    begin();
+    await();
+    return gradients.totals();
+  }
+
+  /** Shares nothing of a window that has begun. */
+  void leave() {
+    isBegun = false;
+  }
+
   private void begin() {
     isBegun = true;
     buckets = plan.buckets();
@@ -119,6 +136,7 @@ final class WindowExchange implements AutoCloseable {
     var seen = observed();
     record.add(seen);
     plan.observed(seen);
+    exchange.observed(seen);
     return totals.get();
   }
 

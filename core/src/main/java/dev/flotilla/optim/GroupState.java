@@ -35,6 +35,14 @@ final class GroupState implements AutoCloseable {
     }
   }
 
+  /** Works on a state that somebody else keeps. */
+  GroupState(ParameterGroup group, List<Tensor> state) {
+    parameters = Operator.list(group.parameters());
+    gradients = Operator.list(group.gradients());
+    weightDecay = group.weightDecay();
+    states.add(Operator.list(state));
+  }
+
   private List<Tensor> zerosLike(List<Tensor> like) {
     try (var _ = TensorScope.open()) {
       var zeros = like.stream().map(t -> TensorScope.keep(t.new_zeros(t.shape()))).toList();

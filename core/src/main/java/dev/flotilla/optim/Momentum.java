@@ -3,7 +3,9 @@ package dev.flotilla.optim;
 import dev.flotilla.memory.Operator;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.state.State;
+import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +52,20 @@ public record Momentum(
 
   @Override
   public Bound bind(List<ParameterGroup> groups) {
-    return new BoundMomentum(this, groups);
+    return new BoundMomentum(this, groups.stream().map(group -> new GroupState(group, 1)).toList());
+  }
+
+  /**
+   * Binds the rule to velocities that somebody else keeps, remembers and frees.
+   *
+   * @param velocities for each group, a tensor per slice
+   */
+  public Bound bind(List<ParameterGroup> groups, List<List<Tensor>> velocities) {
+    List<GroupState> states = new ArrayList<>();
+    for (int i = 0; i < groups.size(); i++) {
+      states.add(new GroupState(groups.get(i), velocities.get(i)));
+    }
+    return new BoundMomentum(this, states);
   }
 
   private static final class BoundMomentum implements Bound {
@@ -59,9 +74,9 @@ public record Momentum(
     private final Operator fused = new Operator("aten::_fused_sgd_");
     private final List<GroupState> groups;
 
-    BoundMomentum(Momentum settings, List<ParameterGroup> groups) {
+    BoundMomentum(Momentum settings, List<GroupState> groups) {
       this.settings = settings;
-      this.groups = groups.stream().map(group -> new GroupState(group, 1)).toList();
+      this.groups = groups;
     }
 
     @Override

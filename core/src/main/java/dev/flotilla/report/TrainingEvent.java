@@ -87,6 +87,25 @@ public sealed interface TrainingEvent {
       implements TrainingEvent {}
 
   /**
+   * Ranks have averaged their parameters after updates of their own.
+   *
+   * @param update updates made so far
+   * @param interval updates since the average before
+   * @param driftMean mean over ranks of the distance between a rank's parameters and the average
+   * @param driftLargest the largest of these distances
+   * @param loss mean loss over all ranks, as the interval is computed from it
+   * @param seconds time that rank 0 has waited for it
+   */
+  record Averaged(
+      long update,
+      long interval,
+      double driftMean,
+      double driftLargest,
+      double loss,
+      double seconds)
+      implements TrainingEvent {}
+
+  /**
    * A checkpoint is being saved.
    *
    * @param update updates made so far

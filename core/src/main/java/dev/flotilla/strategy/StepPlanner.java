@@ -32,6 +32,7 @@ public final class StepPlanner {
     List<PlanIssue> issues = new ArrayList<>();
     issues.addAll(repeated(sorted));
     issues.addAll(conflicts(sorted));
+    issues.addAll(filtersBeforeResiduals(sorted));
     sorted.forEach(technique -> issues.addAll(technique.issues(facts)));
     var errors = issues.stream().filter(PlanIssue::isError).toList();
     if (!errors.isEmpty()) {
@@ -61,6 +62,37 @@ public final class StepPlanner {
       }
     }
     return issues;
+  }
+
+  /**
+   * What a rank keeps must have been judged and limited before: scaling can be, other changes not.
+   */
+  private static List<PlanIssue> filtersBeforeResiduals(List<? extends Strategy> techniques) {
+    var keepers =
+        techniques.stream().filter(StepPlanner::keepsResiduals).map(Strategy::key).toList();
+    if (keepers.isEmpty()) {
+      return List.of();
+    }
+    return techniques.stream()
+        .filter(StepPlanner::changesMoreThanScale)
+        .map(
+            technique ->
+                PlanIssue.error(
+                    "%s changes single gradients after the exchange, but with %s each rank adds its"
+                            .formatted(technique.key(), keepers.getFirst())
+                        + " own to what it keeps",
+                    "limit the norm instead, with clip: {norm: …}"))
+        .toList();
+  }
+
+  private static boolean keepsResiduals(Strategy technique) {
+    return technique.claims().stream()
+        .anyMatch(claim -> claim instanceof Claim.Share share && share.keepsResiduals());
+  }
+
+  private static boolean changesMoreThanScale(Strategy technique) {
+    return technique.claims().stream()
+        .anyMatch(claim -> claim instanceof Claim.Refine refine && !refine.onlyScales());
   }
 
   private static boolean claims(Strategy technique, Phase phase) {

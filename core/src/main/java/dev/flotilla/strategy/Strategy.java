@@ -17,6 +17,11 @@ public interface Strategy {
   /** Returns the phases it works in; factories only, nothing native. */
   List<Claim> claims();
 
+  /** Tells whether ranks hold parameters of their own at times. */
+  default boolean letsRanksDiffer() {
+    return false;
+  }
+
   /** Returns what stands against it, or makes it useless, in this run. */
   default List<PlanIssue> issues(PlanFacts facts) {
     return List.of();

@@ -110,6 +110,9 @@ final class FitLoop {
       saveAsPlanned();
     }
     trainer.awaitSave();
+    training.start(training.seconds());
+    trainer.averageParameters();
+    training.stop();
     progress.isUnderWay = false;
     trainer.epochs(progress.firstEpoch + epochs);
     return new FitResult(

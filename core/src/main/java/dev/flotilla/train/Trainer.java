@@ -14,6 +14,7 @@ import dev.flotilla.engine.Evaluation;
 import dev.flotilla.engine.Evaluator;
 import dev.flotilla.engine.FullUpdate;
 import dev.flotilla.engine.OutOfMemoryException;
+import dev.flotilla.engine.OwnReplica;
 import dev.flotilla.engine.ReplicaCheck;
 import dev.flotilla.engine.RunningStatistics;
 import dev.flotilla.engine.SegmentChain;
@@ -22,6 +23,7 @@ import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
 import dev.flotilla.engine.UpdateCount;
+import dev.flotilla.engine.UpdateSettings;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.StepPlanner;
@@ -109,10 +111,13 @@ public final class Trainer implements AutoCloseable {
             model,
             collective,
             () -> new FullUpdate(model.arena(), settings.requiredOptimizer(), settings.noDecay),
+            new UpdateSettings(settings.requiredOptimizer(), settings.noDecay),
             settings.microBatch,
             settings.world.localSize(),
+            settings.world.nodeRank(),
             this::note,
-            text -> settings.sink.on(new TrainingEvent.Measured(text)));
+            text -> settings.sink.on(new TrainingEvent.Measured(text)),
+            settings.sink);
     return new StepRunner(plan, context, chain, learningRate);
   }
 
@@ -162,10 +167,20 @@ public final class Trainer implements AutoCloseable {
    * @throws dev.flotilla.checkpoint.CheckpointException if it does not fit this trainer
    */
   public Optional<Path> resume(Path from) {
-    Optional<Path> checkpoint = checkpoints.restore(from).map(SavedCheckpoint::folder);
+    Optional<SavedCheckpoint> found = checkpoints.restore(from);
+    found.ifPresent(this::noteWhatIsLost);
+    Optional<Path> checkpoint = found.map(SavedCheckpoint::folder);
     checkpoint.ifPresent(
         folder -> settings.sink.on(new TrainingEvent.Resumed(folder.toString(), updates())));
     return checkpoint;
+  }
+
+  private void noteWhatIsLost(SavedCheckpoint checkpoint) {
+    if (ranksDiffer() && checkpoint.ranks() != collective.size()) {
+      note(
+          "each rank goes on from the average of the saved ranks' parameters; the optimizer's"
+              + " memory and the loss scale, which were each rank's own, start anew");
+    }
   }
 
   /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
@@ -184,11 +199,17 @@ public final class Trainer implements AutoCloseable {
 
   private List<Stateful> parts() {
     List<Stateful> parts = new ArrayList<>();
-    parts.addAll(List.of(model, statistics, runner, chain, progress, guard));
+    parts.add(new Replica(model, runner.sync()));
+    parts.addAll(List.of(statistics, runner, chain, progress));
+    parts.add(ranksDiffer() ? state -> guard.remember(new OwnReplica(state)) : guard);
     parts.add(state -> epochs = state.shared().number("trainer/epochs", epochs));
     parts.add(state -> sentBefore.remember(state, collective));
     parts.addAll(settings.remembered);
     return parts;
+  }
+
+  private boolean ranksDiffer() {
+    return runner.sync().letsRanksDiffer();
   }
 
   NumberGuard guard() {
@@ -197,7 +218,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Compares the parameters of all ranks if that is due after so many updates. */
   void compareRanksAt(long updates) {
-    if (settings.compareEvery > 0 && updates % settings.compareEvery == 0) {
+    if (settings.compareEvery > 0 && runner.sync().comparesAfter(updates, settings.compareEvery)) {
       new ReplicaCheck(model.arena(), collective).compare(updates);
     }
   }
@@ -208,7 +229,17 @@ public final class Trainer implements AutoCloseable {
   }
 
   Evaluation evaluate(Dataset data, int batch) {
-    return statistics.whileAveraged(() -> evaluator.evaluate(data, batch));
+    return runner
+        .sync()
+        .whileAveraged(() -> statistics.whileAveraged(() -> evaluator.evaluate(data, batch)));
+  }
+
+  /**
+   * Gives all ranks the average of their parameters, where a technique lets these differ; all of
+   * them call it together. {@link #fit} ends with it.
+   */
+  public void averageParameters() {
+    runner.sync().average();
   }
 
   /** Gives all ranks the same running statistics, in place; all of them call it together. */

@@ -12,6 +12,8 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.world.World;
@@ -206,6 +208,16 @@ public final class TrainerBuilder {
             layout,
             microBatch,
             strategies.stream().map(Strategy::key).collect(Collectors.toSet()));
+    boolean ranksDiffer =
+        world.size() > 1 && strategies.stream().anyMatch(Strategy::letsRanksDiffer);
+    if (nonFinite == NonFinite.ROLLBACK && ranksDiffer) {
+      throw new PlanRejectedException(
+          List.of(
+              PlanIssue.error(
+                  "non_finite: rollback needs all ranks to see the same gradients, but here each"
+                      + " has its own between two averages",
+                  "use non_finite: skip or stop")));
+    }
     return StepPlanner.plan(strategies, facts);
   }
 

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.world.World;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,6 +67,13 @@ final class ExamplesTests {
     assertThat(WholeWindowNorm.run(4, new GradientMerge(4), pooled))
         .isCloseTo(large, within(1e-10));
     assertThat(WholeWindowNorm.run(4, new GradientMerge(4))).isNotCloseTo(large, within(1e-4));
+  }
+
+  @Test
+  void localStepsOnOneRankAreTheBaseline() {
+    var alone = LocalSteps.run(World.solo(), 1, new LocalSgd(8));
+    assertThat(alone).isEqualTo(LocalSteps.run(World.solo(), 1));
+    assertThat(alone.accuracy()).isBetween(0.85, 0.999);
   }
 
   @Test

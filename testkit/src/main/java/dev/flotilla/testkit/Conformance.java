@@ -3,14 +3,26 @@ package dev.flotilla.testkit;
 import dev.flotilla.collective.Wire;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.compress.Dgc;
+import dev.flotilla.strategy.compress.Indices;
+import dev.flotilla.strategy.compress.Values;
 import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
+import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
+import dev.flotilla.strategy.localsgd.Among;
+import dev.flotilla.strategy.localsgd.IntervalRule;
+import dev.flotilla.strategy.localsgd.LocalSgd;
+import dev.flotilla.strategy.localsgd.MomentumPolicy;
+import dev.flotilla.strategy.localsgd.OuterOptimizer;
+import dev.flotilla.strategy.localsgd.OuterRule;
+import dev.flotilla.strategy.localsgd.WireType;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The table of techniques that claim to work; every row runs through every check of the conformance
@@ -48,6 +60,8 @@ public final class Conformance {
     }
   }
 
+  private static final double FAR = 1;
+
   private Conformance() {}
 
   /** Returns all rows; the first is the baseline. */
@@ -80,6 +94,25 @@ public final class Conformance {
             "recompute and gradient merge",
             Promise.ALGORITHMIC,
             List.of(Recompute.every(1), new GradientMerge(3))),
+        new Row("local SGD of 1", Promise.EXACT, List.of(new LocalSgd(1))),
+        local("local SGD of 4", new LocalSgd(4)),
+        local("local SGD of 4, momentum averaged", localSgd(MomentumPolicy.AVERAGE, WireType.FP32)),
+        local("local SGD of 4, momentum reset, bf16", localSgd(MomentumPolicy.RESET, WireType.BF16)),
+        local("local SGD behind the next round", behind(WireType.FP32, null)),
+        local(
+            "outer Nesterov with int8 behind the next round",
+            behind(WireType.INT8, new OuterOptimizer(OuterRule.NESTEROV, 0.5, 0.5))),
+        local("adaptive local SGD", new AdaptiveLocalSgd(4, IntervalRule.FLEET)),
+        local("adaptive local SGD by the paper", new AdaptiveLocalSgd(4, IntervalRule.ADACOMM)),
+        new Row(
+            "local SGD, merge, recompute and fp16",
+            Promise.ALGORITHMIC,
+            List.of(
+                new LocalSgd(4),
+                new GradientMerge(3),
+                Recompute.every(1),
+                new MixedPrecision(HalfType.FP16)),
+            0.5),
         half("bf16", new MixedPrecision(HalfType.BF16)),
         half("bf16 and recompute", new MixedPrecision(HalfType.BF16), Recompute.every(1)),
         half("fp16", new MixedPrecision(HalfType.FP16)),
@@ -88,7 +121,46 @@ public final class Conformance {
             new MixedPrecision(HalfType.FP16),
             Recompute.every(1),
             new GradientMerge(3),
-            new ClipByNorm(0.5)));
+            new ClipByNorm(0.5)),
+        compressed("dgc", dgc()),
+        compressed("dgc after a dense phase, packed", dgc(4, Values.FP16, Indices.PACKED)),
+        compressed("dgc and clip, never reached", dgc(), new ClipByNorm(1e9)),
+        new Row(
+            "dgc, fp16, recompute, merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                dgc(2, Values.FP32, Indices.PACKED),
+                new MixedPrecision(HalfType.FP16),
+                Recompute.every(1),
+                new GradientMerge(3),
+                new ClipByNorm(0.5)),
+            FAR));
+  }
+
+  /** One rank has nobody to send less to; two take another way than one. */
+  private static Row compressed(String name, Strategy... techniques) {
+    return new Row(name, Promise.EXACT, List.of(techniques), FAR);
+  }
+
+  private static Dgc dgc() {
+    return dgc(0, Values.FP32, Indices.INT32);
+  }
+
+  private static Dgc dgc(int denseUpdates, Values values, Indices indices) {
+    return new Dgc(denseUpdates, 8, List.of(0.5, 0.8)).minNumel(32).sending(values, indices);
+  }
+
+  /** Alone it is the baseline; several ranks go ways of their own between averages. */
+  private static Row local(String name, Strategy technique) {
+    return new Row(name, Promise.EXACT, List.of(technique), 1.0);
+  }
+
+  private static LocalSgd localSgd(MomentumPolicy momentum, WireType wire) {
+    return new LocalSgd(4, 1, momentum, wire, false, Among.RANK, null);
+  }
+
+  private static LocalSgd behind(WireType wire, @Nullable OuterOptimizer outer) {
+    return new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, true, Among.RANK, outer);
   }
 
   /** A bucket per layer of the small models here. */

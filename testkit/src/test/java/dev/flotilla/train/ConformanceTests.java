@@ -90,7 +90,9 @@ class ConformanceTests {
     var outcomes = Ranks.of(2).callWorlds(world -> train(world, row.techniques()));
     assertThat(outcomes.get(0).weights().isSameAs(outcomes.get(1).weights())).isTrue();
     assertThat(outcomes.get(0).calls()).isEqualTo(outcomes.get(1).calls());
-    assertThat(outcomes.get(0).calls()).hasSizeGreaterThanOrEqualTo(UPDATES);
+    boolean isLocal = row.techniques().stream().anyMatch(Strategy::letsRanksDiffer);
+    assertThat(outcomes.get(0).calls())
+        .hasSizeGreaterThanOrEqualTo(isLocal ? UPDATES / 4 : UPDATES);
   }
 
   @ParameterizedTest

@@ -106,9 +106,11 @@ public record MixedPrecision(
             "agree on the scale of the first window",
             _ -> scale.agreeing()));
     claims.add(
-        new Claim.Refine(GradientStage.UNSCALE, "undo the loss scale", _ -> scale.unscaling()));
+        new Claim.Refine(
+            GradientStage.UNSCALE, "undo the loss scale", true, _ -> scale.unscaling()));
     claims.add(
-        new Claim.Refine(GradientStage.VOTE, "skip the update on overflow", _ -> scale.voting()));
+        new Claim.Refine(
+            GradientStage.VOTE, "skip the update on overflow", true, _ -> scale.voting()));
     return claims;
   }
 

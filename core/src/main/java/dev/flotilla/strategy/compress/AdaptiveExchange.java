@@ -1,0 +1,213 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.HalfSum;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.collective.Wire;
+import dev.flotilla.engine.Exchange;
+import dev.flotilla.engine.ExchangeTimes;
+import dev.flotilla.engine.StepContext;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.state.RunState;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Shares gradients in the way that promises the shortest step, and looks again every few updates.
+ */
+final class AdaptiveExchange implements Exchange {
+
+  private static final int WARM_UP = 2;
+  private static final int WINDOWS = 5;
+  private static final int COMPRESSED_WINDOWS = 20;
+
+  private final Compression compression;
+  private final SparseExchange sparse;
+  private final Collective collective;
+  private final Meter meter;
+  private final LinkCost cost;
+  private final Consumer<String> measured;
+  private final Chooser chooser = new Chooser();
+  private final StepTimes times = new StepTimes();
+  private final HalfSum half;
+  private double convertSeconds;
+  private double chooseSeconds;
+  private long windows;
+  private long changes;
+  private boolean isWindowHalf;
+
+  AdaptiveExchange(
+      Compression compression,
+      Collective collective,
+      Meter meter,
+      LinkCost cost,
+      Consumer<String> measured) {
+    this.compression = compression;
+    this.sparse = new SparseExchange(compression);
+    this.collective = collective;
+    this.meter = meter;
+    this.cost = cost;
+    this.measured = measured;
+    half = new HalfSum(collective, Wire.BF16, compression.length());
+    compression.leave();
+  }
+
+  static Exchange on(Compression compression, StepContext context) {
+    var collective = context.collective();
+    if (collective.size() == 1) {
+      return new SparseExchange(compression);
+    }
+    return new AdaptiveExchange(
+        compression, collective, new Meter(collective), compression.cost(), context.measured());
+  }
+
+  @Override
+  public boolean keepsResiduals() {
+    return sparse.keepsResiduals();
+  }
+
+  @Override
+  public void begin(Gradients gradients) {
+    isWindowHalf = chooser.current() == ExchangeMode.HALF;
+    if (isWindowHalf) {
+      compression.beginWindow();
+      try (var _ = TensorScope.open()) {
+        collective.allReduce(gradients.tail(), Reduction.SUM, Traffic.SCALAR).await();
+      }
+    } else {
+      sparse.begin(gradients);
+    }
+  }
+
+  @Override
+  public void share(Gradients gradients, Bucket bucket) {
+    if (isWindowHalf) {
+      try (var _ = TensorScope.open()) {
+        half.sum(gradients.part(bucket), Traffic.EXCHANGE);
+      }
+    } else {
+      sparse.share(gradients, bucket);
+    }
+  }
+
+  @Override
+  public Totals end(Gradients gradients) {
+    return isWindowHalf ? gradients.totals() : sparse.end(gradients);
+  }
+
+  /** All ranks have shared the same windows, so all of them come to a decision together. */
+  @Override
+  public void observed(ExchangeTimes seen) {
+    windows++;
+    if (windows <= WARM_UP) {
+      return;
+    }
+    times.add(seen);
+    boolean isSparse = chooser.current() == ExchangeMode.SPARSE;
+    if (times.count() >= (isSparse ? COMPRESSED_WINDOWS : WINDOWS)) {
+      decide(seen.buckets().size());
+      times.clear();
+    }
+  }
+
+  private void decide(int buckets) {
+    if (chooseSeconds == 0) {
+      chooseSeconds = meter.choose(compression.settings(), compression.rule()) * cost.elements();
+      convertSeconds = meter.convert() * cost.elements();
+    }
+    var link = meter.link();
+    double[] common =
+        meter.largest(
+            times.step(), times.exposed(), times.backward(), convertSeconds, chooseSeconds);
+    double step = common[0];
+    var load =
+        new Workload(
+            Math.max(0, step - common[1]),
+            common[2],
+            buckets,
+            cost.elements(),
+            common[3],
+            common[4]);
+    var before = chooser.current();
+    var seconds = load.predict(EnumSet.allOf(ExchangeMode.class), link, cost);
+    // What is known is better than what is predicted.
+    seconds.put(before, step);
+    boolean isFirst = !chooser.hasChosen();
+    if (chooser.decide(seconds)) {
+      change(before);
+    }
+    if (isFirst || chooser.current() != before) {
+      say(seconds, link, load.compute());
+    }
+  }
+
+  private void change(ExchangeMode before) {
+    changes++;
+    if (chooser.current() == ExchangeMode.SPARSE) {
+      compression.begin();
+    } else if (before == ExchangeMode.SPARSE) {
+      compression.leave();
+    }
+  }
+
+  private void say(Map<ExchangeMode, Double> seconds, Link link, double compute) {
+    String predictions =
+        seconds.entrySet().stream()
+            .map(e -> e.getKey().words() + " " + millis(e.getValue()))
+            .collect(Collectors.joining(", "));
+    double rate = 1 / link.secondsPerByteSent(collective.size());
+    measured.accept(
+        String.format(
+            Locale.ROOT,
+            "exchange: %s; per update: %s (compute %s, link %.1f MB/s and %s)",
+            chooser.current().words(),
+            predictions,
+            millis(compute),
+            rate / 1e6,
+            millis(link.latency())));
+  }
+
+  private static String millis(double seconds) {
+    return String.format(Locale.ROOT, "%.1f ms", seconds * 1e3);
+  }
+
+  @Override
+  public void remember(RunState state) {
+    var shared = state.shared().part("exchange");
+    var mode = ExchangeMode.valueOf(shared.text("mode", chooser.current().name()));
+    chooser.current(mode, shared.number("chosen", chooser.hasChosen() ? 1 : 0) == 1);
+    windows = shared.number("windows", windows);
+    changes = shared.number("changes", changes);
+    if (!state.isSaving()) {
+      times.clear();
+    }
+    compression.remember(state);
+  }
+
+  @Override
+  public Map<String, Object> figures() {
+    Map<String, Object> figures = new LinkedHashMap<>(compression.figures());
+    figures.put("exchange_mode", chooser.current().words());
+    figures.put("exchange_changes", changes);
+    return figures;
+  }
+
+  /** Returns what was chosen, for tests. */
+  @Nullable ExchangeMode mode() {
+    return chooser.current();
+  }
+
+  @Override
+  public void close() {
+    half.close();
+  }
+}

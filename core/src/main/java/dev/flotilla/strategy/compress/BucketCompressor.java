@@ -1,0 +1,57 @@
+package dev.flotilla.strategy.compress;
+
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * The arithmetic of compression over one bucket of the arena, on the device where the arena lies.
+ *
+ * <p>In a window: {@link #compress}, an all-gather of {@link #message} into {@link #messages},
+ * {@link #add}, and {@link #apply} if the update goes on. Keeps the residual's threshold from one
+ * window to the next; the residual itself belongs to {@link Residuals}.
+ */
+interface BucketCompressor extends AutoCloseable {
+
+  /** Sets the share of elements that is held back; messages then have another size. */
+  void sparsity(double share);
+
+  /** Returns the number of compressed elements. */
+  long elements();
+
+  /** Returns the number of entries that a message may hold. */
+  int capacity();
+
+  /** Returns this rank's message. */
+  Tensor message();
+
+  /** Returns room for the messages of all ranks. */
+  Tensor messages();
+
+  /**
+   * Corrects by momentum, adds to the residual, and moves the chosen entries from there into the
+   * message; clears the gradient.
+   *
+   * @param factor what the gradient is multiplied by
+   */
+  void compress(double factor);
+
+  /** Adds the entries of all messages to the gradient, in the order of ranks. */
+  void add();
+
+  /** Moves the parameters against the gradient, and clears it. */
+  void apply(double lr);
+
+  /** Returns the number of entries in the messages, over all ranks. */
+  long received();
+
+  /** Returns ‖v‖² of this rank. */
+  double residualSquares();
+
+  /** Returns what the next selection starts from. */
+  int threshold();
+
+  /** Takes up what an earlier run started from. */
+  void threshold(int threshold);
+
+  @Override
+  void close();
+}

@@ -1,0 +1,81 @@
+package dev.flotilla.strategy.compress;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Places of a bucket whose residual exceeds a threshold, in ascending order. */
+final class Candidates {
+
+  private static final int BLOCK = 4096;
+  private static final int GROUP = 128;
+
+  private final int[] block = new int[BLOCK];
+  private int[] places = new int[0];
+  private int count;
+
+  /** Makes room for so many. */
+  void allocate(int limit) {
+    places = new int[limit];
+  }
+
+  int[] places() {
+    return places;
+  }
+
+  /** Returns how many exceed the threshold, which may be more than there is room for. */
+  int count() {
+    return count;
+  }
+
+  boolean isOverfull() {
+    return count > places.length;
+  }
+
+  void clear() {
+    count = 0;
+  }
+
+  /** Continues at a number of places, all of them written. */
+  void count(int written) {
+    count = written;
+  }
+
+  /** Adds what exceeds a threshold in one stretch. */
+  void scan(Field field, int threshold) {
+    for (int from = 0; from < field.length(); from += BLOCK) {
+      int length = Math.min(BLOCK, field.length() - from);
+      long bytes = (long) from * Integer.BYTES;
+      MemorySegment.copy(field.residual(), ValueLayout.JAVA_INT, bytes, block, 0, length);
+      for (int group = 0; group < length; group += GROUP) {
+        int end = Math.min(group + GROUP, length);
+        if (anyAbove(block, group, end, threshold)) {
+          addAbove(field.start() + from, group, end, threshold);
+        }
+      }
+    }
+  }
+
+  /** Without a branch in its loop, so that it is compiled to vector instructions. */
+  private static boolean anyAbove(int[] keys, int from, int to, int threshold) {
+    int signs = 0;
+    for (int i = from; i < to; i++) {
+      signs |= threshold - (keys[i] & TopKeys.WITHOUT_SIGN);
+    }
+    return signs < 0;
+  }
+
+  private void addAbove(int start, int from, int to, int threshold) {
+    for (int i = from; i < to; i++) {
+      if ((block[i] & TopKeys.WITHOUT_SIGN) > threshold) {
+        add(start + i);
+      }
+    }
+  }
+
+  private void add(int place) {
+    if (count < places.length) {
+      places[count] = place;
+    }
+    count++;
+  }
+}

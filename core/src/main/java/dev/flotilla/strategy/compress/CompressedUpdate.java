@@ -1,0 +1,23 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.engine.Update;
+import dev.flotilla.state.RunState;
+
+/**
+ * Moves the parameters against what was shared; owns what the exchange keeps, which remembers it.
+ */
+record CompressedUpdate(Compression compression) implements Update {
+
+  @Override
+  public void apply(double lr) {
+    compression.update(lr);
+  }
+
+  @Override
+  public void remember(RunState state) {}
+
+  @Override
+  public void close() {
+    compression.close();
+  }
+}

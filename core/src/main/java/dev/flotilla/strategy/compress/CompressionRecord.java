@@ -1,0 +1,79 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.state.RunState;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Adds up what compression did, for the run's summary. */
+final class CompressionRecord {
+
+  private long updates;
+  private long sent;
+  private long compressible;
+  private double denseBytes;
+  private double sentBytes;
+  private long selectNanos;
+  private long waitNanos;
+  private long applyNanos;
+  private long measured;
+
+  void selected(long nanos) {
+    selectNanos += nanos;
+  }
+
+  void waited(long nanos) {
+    waitNanos += nanos;
+  }
+
+  void applied(long nanos) {
+    applyNanos += nanos;
+  }
+
+  /**
+   * Counts an update.
+   *
+   * @param entries entries that all ranks sent
+   * @param elements compressed elements, once for each rank
+   */
+  void add(long entries, long elements, double bytesDense, double bytesSent) {
+    updates++;
+    measured++;
+    sent += entries;
+    compressible += elements;
+    denseBytes += bytesDense;
+    sentBytes += bytesSent;
+  }
+
+  void remember(RunState state) {
+    var shared = state.shared().part("dgc/record");
+    updates = shared.number("updates", updates);
+    sent = shared.number("sent", sent);
+    compressible = shared.number("compressible", compressible);
+    denseBytes = shared.real("dense_bytes", denseBytes);
+    sentBytes = shared.real("sent_bytes", sentBytes);
+  }
+
+  /** Returns totals of the run, and mean times per update since it was started or resumed. */
+  Map<String, Object> figures() {
+    Map<String, Object> figures = new LinkedHashMap<>();
+    figures.put("compressed_updates", updates);
+    if (updates > 0) {
+      figures.put("compression_ratio", rounded(denseBytes / sentBytes));
+      figures.put("density", (double) sent / compressible);
+    }
+    if (measured > 0) {
+      figures.put("select_ms", millis(selectNanos));
+      figures.put("wire_ms", millis(waitNanos));
+      figures.put("apply_ms", millis(applyNanos));
+    }
+    return figures;
+  }
+
+  private double millis(long nanos) {
+    return rounded(nanos / 1e6 / measured);
+  }
+
+  private static double rounded(double value) {
+    return Math.round(value * 1e3) / 1e3;
+  }
+}

@@ -1,0 +1,234 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Objects;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compresses on a CPU: Java loops over the arenas' memory, one pass for correction and choice.
+ *
+ * <p>Allocates when the sparsity changes, and nothing else.
+ */
+final class CpuBucket implements BucketCompressor {
+
+  private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+  private static final int SPARSE = 8;
+
+  private final Dgc settings;
+  private final List<Field> fields;
+  private final long elements;
+  private final int universe;
+  private final int ranks;
+  private final Correction correction;
+  private final boolean masksMomentum;
+  private final Selector selector;
+
+  private WireFormat format;
+  private @Nullable Tensor message;
+  private @Nullable Tensor messages;
+  private MemorySegment messageWords = MemorySegment.NULL;
+  private MemorySegment allWords = MemorySegment.NULL;
+  private int[] places = new int[0];
+  private float[] values = new float[0];
+  private int threshold = Selector.NO_THRESHOLD;
+  private long received;
+
+  /**
+   * Prepares a bucket.
+   *
+   * @param fields its compressed stretches, in order
+   * @param universe number of places from its start to its end
+   */
+  CpuBucket(Dgc settings, Rule rule, List<Field> fields, int universe, int ranks) {
+    this.settings = settings;
+    this.fields = List.copyOf(fields);
+    this.elements = fields.stream().mapToLong(Field::length).sum();
+    this.universe = universe;
+    this.ranks = ranks;
+    this.correction = new Correction((float) rule.momentum(), rule.nesterov());
+    this.masksMomentum = rule.masksMomentum();
+    this.selector = new Selector(settings.selection());
+    this.format = new WireFormat(settings.indices(), settings.values(), 0, universe);
+  }
+
+  @Override
+  public void sparsity(double share) {
+    int capacity = Ramp.kept(elements, share);
+    if (capacity == format.capacity()) {
+      return;
+    }
+    close();
+    format = new WireFormat(settings.indices(), settings.values(), capacity, universe);
+    try (var _ = TensorScope.open()) {
+      int words = format.words();
+      var own = TensorScope.keep(Tensors.zeros(torch.ScalarType.Int, words));
+      var all = TensorScope.keep(Tensors.zeros(torch.ScalarType.Int, (long) words * ranks));
+      messageWords = NativeView.of(own);
+      allWords = NativeView.of(all);
+      message = own;
+      messages = all;
+    }
+    places = new int[capacity];
+    values = new float[capacity];
+    selector.allocate(capacity, elements);
+  }
+
+  @Override
+  public long elements() {
+    return elements;
+  }
+
+  @Override
+  public int capacity() {
+    return format.capacity();
+  }
+
+  @Override
+  public Tensor message() {
+    return Objects.requireNonNull(message);
+  }
+
+  @Override
+  public Tensor messages() {
+    return Objects.requireNonNull(messages);
+  }
+
+  @Override
+  public void compress(double factor) {
+    int k = format.capacity();
+    int above = k >= elements ? 0 : threshold;
+    var found = selector.candidates();
+    found.clear();
+    for (var field : fields) {
+      correction.apply(field, (float) factor, Float.intBitsToFloat(above), found);
+    }
+    threshold = selector.choose(fields, elements, k, above);
+    send(found);
+  }
+
+  /** Whatever goes into the message leaves the residual, to the last bit. */
+  private void send(Candidates chosen) {
+    int count = chosen.count();
+    readResiduals(chosen, count);
+    format.write(messageWords, chosen.places(), values, count);
+    int i = 0;
+    for (var field : fields) {
+      for (; i < count && isIn(field, chosen.places()[i]); i++) {
+        int at = chosen.places()[i] - field.start();
+        float left = field.residual().getAtIndex(FLOAT, at) - values[i];
+        field.residual().setAtIndex(FLOAT, at, left);
+        if (masksMomentum) {
+          field.velocity().setAtIndex(FLOAT, at, 0f);
+        }
+      }
+    }
+  }
+
+  private void readResiduals(Candidates chosen, int count) {
+    int i = 0;
+    for (var field : fields) {
+      for (; i < count && isIn(field, chosen.places()[i]); i++) {
+        values[i] = field.residual().getAtIndex(FLOAT, chosen.places()[i] - field.start());
+      }
+    }
+  }
+
+  private static boolean isIn(Field field, int place) {
+    return place < field.start() + field.length();
+  }
+
+  @Override
+  public void add() {
+    received = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+      var words = wordsOf(rank);
+      int count = format.readPlaces(words, places);
+      format.readValues(words, values, count);
+      received += count;
+      int i = 0;
+      for (var field : fields) {
+        for (; i < count && isIn(field, places[i]); i++) {
+          int at = places[i] - field.start();
+          float sum = field.gradient().getAtIndex(FLOAT, at) + values[i];
+          field.gradient().setAtIndex(FLOAT, at, sum);
+        }
+      }
+    }
+  }
+
+  private MemorySegment wordsOf(int rank) {
+    long bytes = (long) format.words() * Integer.BYTES;
+    return allWords.asSlice(rank * bytes, bytes);
+  }
+
+  @Override
+  public void apply(double lr) {
+    if (received > elements / SPARSE) {
+      fields.forEach(field -> applyAll(field, (float) lr));
+      return;
+    }
+    for (int rank = 0; rank < ranks; rank++) {
+      int count = format.readPlaces(wordsOf(rank), places);
+      int i = 0;
+      for (var field : fields) {
+        for (; i < count && isIn(field, places[i]); i++) {
+          // A place that several ranks have sent is zero when it comes again.
+          applyAt(field, places[i] - field.start(), (float) lr);
+        }
+      }
+    }
+  }
+
+  private static void applyAll(Field field, float lr) {
+    for (int i = 0; i < field.length(); i++) {
+      applyAt(field, i, lr);
+    }
+  }
+
+  private static void applyAt(Field field, int at, float lr) {
+    float gradient = field.gradient().getAtIndex(FLOAT, at);
+    float weight = field.weight().getAtIndex(FLOAT, at);
+    field.weight().setAtIndex(FLOAT, at, weight - lr * gradient);
+    field.gradient().setAtIndex(FLOAT, at, 0f);
+  }
+
+  @Override
+  public long received() {
+    return received;
+  }
+
+  @Override
+  public double residualSquares() {
+    double sum = 0;
+    for (var field : fields) {
+      for (int i = 0; i < field.length(); i++) {
+        double value = field.residual().getAtIndex(FLOAT, i);
+        sum += value * value;
+      }
+    }
+    return sum;
+  }
+
+  @Override
+  public int threshold() {
+    return threshold;
+  }
+
+  @Override
+  public void threshold(int saved) {
+    threshold = saved;
+  }
+
+  @Override
+  public void close() {
+    TensorScope.free(message);
+    TensorScope.free(messages);
+  }
+}

@@ -1,0 +1,9 @@
+package dev.flotilla.strategy.compress;
+
+/** How gradients are shared unless a technique says otherwise. */
+public enum ExchangeChoice {
+  /** All of them, as they are. */
+  DENSE,
+  /** In the way that is found to be the fastest. */
+  AUTO
+}

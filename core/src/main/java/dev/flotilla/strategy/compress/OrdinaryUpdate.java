@@ -1,0 +1,66 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.ParameterGroup;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.bytedeco.pytorch.Tensor;
+
+/** The optimizer as it is without compression, over some stretches of the arena. */
+final class OrdinaryUpdate implements AutoCloseable {
+
+  private final List<Tensor> kept = new ArrayList<>();
+  private final Optimizer.Bound optimizer;
+
+  /**
+   * Binds the optimizer.
+   *
+   * @param velocity what momentum works on, as long as the arena
+   */
+  OrdinaryUpdate(
+      Optimizer settings, ParameterArena arena, Tensor velocity, List<Stretch> stretches) {
+    Map<Double, List<Stretch>> byDecay = new TreeMap<>();
+    stretches.forEach(s -> byDecay.computeIfAbsent(s.decay(), _ -> new ArrayList<>()).add(s));
+    List<ParameterGroup> groups = new ArrayList<>();
+    List<List<Tensor>> velocities = new ArrayList<>();
+    byDecay.forEach(
+        (decay, members) -> {
+          groups.add(new ParameterGroup(slices(arena, members), decay));
+          velocities.add(members.stream().map(stretch -> part(velocity, stretch)).toList());
+        });
+    optimizer =
+        settings instanceof Momentum momentum
+            ? momentum.bind(groups, velocities)
+            : settings.bind(groups);
+  }
+
+  private List<ParameterGroup.Slice> slices(ParameterArena arena, List<Stretch> stretches) {
+    return stretches.stream()
+        .map(
+            stretch ->
+                new ParameterGroup.Slice(
+                    part(arena.values(), stretch), part(arena.gradients().values(), stretch)))
+        .toList();
+  }
+
+  private Tensor part(Tensor whole, Stretch stretch) {
+    var part = TensorScope.keep(whole.narrow(0, stretch.offset(), stretch.length()));
+    kept.add(part);
+    return part;
+  }
+
+  void update(double lr) {
+    optimizer.update(lr);
+  }
+
+  @Override
+  public void close() {
+    optimizer.close();
+    kept.forEach(TensorScope::free);
+  }
+}

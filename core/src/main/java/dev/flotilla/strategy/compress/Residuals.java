@@ -1,0 +1,110 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.State;
+import java.util.List;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * What a rank keeps from one update to the next: velocities u and residuals v, as flat as the
+ * parameters.
+ *
+ * <p>Velocities of large parameters are either whole, the same on all ranks, or split: then a
+ * rank's u and v are its parts of sums over ranks. Those of small parameters are always whole.
+ */
+final class Residuals implements AutoCloseable {
+
+  private final Division division;
+  private final Tensor velocity;
+  private final Tensor residual;
+  private boolean isSplit;
+
+  Residuals(ParameterArena arena, Division division) {
+    this.division = division;
+    var type = arena.layout().precision().scalarType();
+    try (var _ = TensorScope.open()) {
+      velocity = TensorScope.keep(Tensors.zeros(type, arena.layout().length()));
+      residual = TensorScope.keep(Tensors.zeros(type, arena.layout().length()));
+    }
+  }
+
+  Tensor velocity() {
+    return velocity;
+  }
+
+  Tensor residual() {
+    return residual;
+  }
+
+  boolean isSplit() {
+    return isSplit;
+  }
+
+  /** Leaves each rank its share of the velocity; the shares add up to what it was. */
+  void split(int ranks) {
+    try (var _ = TensorScope.open()) {
+      var share = new Scalar(1.0 / ranks);
+      division.compressed().forEach(stretch -> part(velocity, stretch).mul_(share));
+    }
+    residual.zero_();
+    isSplit = true;
+  }
+
+  /**
+   * Makes velocities whole again, and applies what all ranks have kept; all of them call it
+   * together.
+   */
+  void join(ParameterArena arena, Collective collective, double lr) {
+    try (var _ = TensorScope.open()) {
+      var step = new Scalar(-lr);
+      for (var stretch : division.compressed()) {
+        var u = part(velocity, stretch);
+        var v = part(residual, stretch);
+        collective.allReduce(u, Reduction.SUM, Traffic.EXCHANGE).await();
+        collective.allReduce(v, Reduction.SUM, Traffic.EXCHANGE).await();
+        part(arena.values(), stretch).add_(v, step);
+      }
+    }
+    residual.zero_();
+    isSplit = false;
+  }
+
+  private static Tensor part(Tensor whole, Stretch stretch) {
+    return whole.narrow(0, stretch.offset(), stretch.length());
+  }
+
+  void remember(RunState state) {
+    var shared = state.shared().part("dgc");
+    isSplit = shared.number("split", isSplit ? 1 : 0) == 1;
+    tensors(shared, "velocity/small", velocity, division.dense());
+    if (isSplit) {
+      var summed = state.summed().part("dgc");
+      tensors(summed, "velocity", velocity, division.compressed());
+      tensors(summed, "residual", residual, division.compressed());
+    } else {
+      tensors(shared, "velocity/large", velocity, division.compressed());
+      residual.zero_();
+    }
+  }
+
+  private static void tensors(State state, String name, Tensor whole, List<Stretch> stretches) {
+    try (var _ = TensorScope.open()) {
+      for (int i = 0; i < stretches.size(); i++) {
+        state.tensor(name + "/" + i, part(whole, stretches.get(i)));
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    TensorScope.free(velocity);
+    TensorScope.free(residual);
+  }
+}

@@ -1,0 +1,165 @@
+package dev.flotilla.strategy.compress;
+
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/**
+ * Chooses the entries of a bucket that are sent: of those above a threshold, the k largest.
+ *
+ * <p>The threshold comes from the step before and aims at a quarter more than k entries. When it
+ * keeps more than there is room for, or too few, it is estimated anew from a sample; when that
+ * fails twice, as with many equal residuals, it is found exactly.
+ */
+final class Selector {
+
+  /** Nothing exceeds it. */
+  static final int NO_THRESHOLD = TopKeys.key(Float.POSITIVE_INFINITY);
+
+  private static final int SAMPLES = 2;
+  private static final float LOWER = 0.98f;
+  private static final float MUCH_LOWER = 0.95f;
+
+  private final boolean isExact;
+  private final Candidates found = new Candidates();
+  private final Sample sample = new Sample();
+  private final ExactKey exact = new ExactKey();
+  private int[] keys = new int[0];
+  private long rescans;
+
+  Selector(Selection selection) {
+    isExact = selection == Selection.EXACT;
+  }
+
+  /** Makes room for choosing at most k of n. */
+  void allocate(int k, long n) {
+    int limit = (int) Math.min(n, wanted(k) + k / 4L + 64);
+    found.allocate(limit);
+    keys = new int[limit];
+  }
+
+  private static long wanted(int k) {
+    return k + k / 4L + 1;
+  }
+
+  /** Returns where the pass over memory notes what it finds. */
+  Candidates candidates() {
+    return found;
+  }
+
+  /** Returns how often the residuals had to be looked at a second time. */
+  long rescans() {
+    return rescans;
+  }
+
+  /**
+   * Narrows the candidates that a threshold has found down to the k to send.
+   *
+   * @return the threshold for the next step
+   */
+  int choose(List<Field> fields, long elements, int k, int threshold) {
+    int used = threshold;
+    for (int samples = 0; !suffices(k, used); samples++) {
+      rescans++;
+      if (samples == SAMPLES) {
+        return takeExactly(fields, k);
+      }
+      used = sample.threshold(fields, elements, wanted(k));
+      scan(fields, used);
+    }
+    return narrow(fields, k, used);
+  }
+
+  /** A threshold of zero has found everything that there is. */
+  private boolean suffices(int k, int threshold) {
+    long least = isExact ? k : k - k / 5L;
+    return !found.isOverfull() && (found.count() >= least || threshold == 0);
+  }
+
+  private void scan(List<Field> fields, int threshold) {
+    found.clear();
+    for (var field : fields) {
+      found.scan(field, threshold);
+    }
+  }
+
+  private int takeExactly(List<Field> fields, int k) {
+    int smallest = exact.find(fields, k);
+    // Those above it are fewer than k; equal ones fill up, the first of them first.
+    found.clear();
+    int above = 0;
+    for (var field : fields) {
+      above += count(field, smallest);
+    }
+    int ties = smallest == 0 ? 0 : k - above;
+    int written = 0;
+    for (var field : fields) {
+      for (int i = 0; i < field.length(); i++) {
+        int key = key(field, i);
+        if (key > smallest || (key == smallest && ties-- > 0)) {
+          found.places()[written++] = field.start() + i;
+        }
+      }
+    }
+    found.count(written);
+    return lower(smallest, LOWER);
+  }
+
+  private static int count(Field field, int threshold) {
+    int count = 0;
+    for (int i = 0; i < field.length(); i++) {
+      count += key(field, i) > threshold ? 1 : 0;
+    }
+    return count;
+  }
+
+  private static int key(Field field, int i) {
+    return field.residual().getAtIndex(ValueLayout.JAVA_INT, i) & TopKeys.WITHOUT_SIGN;
+  }
+
+  private int narrow(List<Field> fields, int k, int threshold) {
+    int count = found.count();
+    if (count <= k) {
+      return lower(threshold, count < k ? MUCH_LOWER : LOWER);
+    }
+    readKeys(fields, count);
+    int smallest = TopKeys.kthLargest(keys, count, k);
+    int next =
+        count >= wanted(k)
+            ? Math.max(0, TopKeys.kthLargest(keys, count, (int) wanted(k)) - 1)
+            : lower(threshold, LOWER);
+    dropBelow(fields, k, smallest);
+    return next;
+  }
+
+  private static int lower(int threshold, float factor) {
+    return TopKeys.key(Float.intBitsToFloat(threshold) * factor);
+  }
+
+  private void readKeys(List<Field> fields, int count) {
+    int i = 0;
+    for (var field : fields) {
+      int end = field.start() + field.length();
+      for (; i < count && found.places()[i] < end; i++) {
+        keys[i] = key(field, found.places()[i] - field.start());
+      }
+    }
+  }
+
+  /** Keeps the places of the k largest in their order; of equal ones, the first. */
+  private void dropBelow(List<Field> fields, int k, int smallest) {
+    int count = found.count();
+    int above = 0;
+    for (int i = 0; i < count; i++) {
+      above += keys[i] > smallest ? 1 : 0;
+    }
+    int ties = k - above;
+    readKeys(fields, count);
+    int written = 0;
+    for (int i = 0; i < count; i++) {
+      if (keys[i] > smallest || (keys[i] == smallest && ties-- > 0)) {
+        found.places()[written++] = found.places()[i];
+      }
+    }
+    found.count(written);
+  }
+}

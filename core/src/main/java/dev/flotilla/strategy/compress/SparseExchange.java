@@ -1,0 +1,122 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Pending;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.engine.Exchange;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.RunState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * Shares compressed gradients: a vote, a dense sum of the small ones, and an all-gather per bucket.
+ *
+ * <p>While one bucket's message is on the wire, the next bucket is corrected and chosen from.
+ * Nothing that a rank keeps is touched before all ranks have found all gradients finite. Before the
+ * ramp it is a dense exchange.
+ */
+final class SparseExchange implements Exchange {
+
+  private static final int TOTALS = 3;
+
+  private final Compression compression;
+  private final Collective collective;
+  private final Exchange dense;
+  private final List<Pending> pending = new ArrayList<>();
+
+  SparseExchange(Compression compression) {
+    this.compression = compression;
+    this.collective = compression.collective();
+    this.dense = Exchange.dense(collective);
+  }
+
+  @Override
+  public boolean keepsResiduals() {
+    return compression.isSparse();
+  }
+
+  @Override
+  public void begin(Gradients gradients) {
+    compression.beginWindow();
+    if (!compression.isWindowSparse()) {
+      dense.begin(gradients);
+      return;
+    }
+    pending.clear();
+    try (var _ = TensorScope.open()) {
+      var ballot = Tensors.zeros(torch.ScalarType.Double, TOTALS + 1);
+      var totals = ballot.narrow(0, 0, TOTALS);
+      totals.copy_(gradients.tail());
+      var objections = ballot.narrow(0, TOTALS, 1);
+      if (!gradients.isFiniteHere()) {
+        objections.add_(Tensors.ofDoubles(1));
+      }
+      collective.allReduce(ballot, Reduction.SUM, Traffic.SCALAR).await();
+      gradients.tail().copy_(totals);
+      gradients.judgeBeforeSharing(isNone(objections));
+    }
+  }
+
+  private static boolean isNone(Tensor objections) {
+    return objections.item_double() == 0;
+  }
+
+  @Override
+  public void share(Gradients gradients, Bucket bucket) {
+    if (!compression.isWindowSparse()) {
+      dense.share(gradients, bucket);
+      return;
+    }
+    double factor = gradients.factor();
+    if (pending.isEmpty()) {
+      compression.beginMessages();
+      compression.side().start(factor);
+    }
+    long start = System.nanoTime();
+    var compressor = compression.inWindow(bucket);
+    if (compressor.elements() > 0) {
+      compressor.compress(factor);
+    }
+    compression.record().selected(System.nanoTime() - start);
+    pending.add(gather(compressor));
+  }
+
+  private Pending gather(BucketCompressor compressor) {
+    return compressor.elements() == 0
+        ? Pending.DONE
+        : collective.allGather(compressor.messages(), compressor.message(), Traffic.EXCHANGE);
+  }
+
+  @Override
+  public Totals end(Gradients gradients) {
+    if (compression.isWindowSparse()) {
+      long start = System.nanoTime();
+      compression.side().finish();
+      pending.forEach(Pending::await);
+      compression.record().waited(System.nanoTime() - start);
+      long received = System.nanoTime();
+      compression.window().forEach(BucketCompressor::add);
+      compression.record().applied(System.nanoTime() - received);
+    }
+    return gradients.totals();
+  }
+
+  @Override
+  public void remember(RunState state) {
+    compression.remember(state);
+  }
+
+  @Override
+  public Map<String, Object> figures() {
+    return compression.figures();
+  }
+}

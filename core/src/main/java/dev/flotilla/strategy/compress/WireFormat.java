@@ -1,0 +1,156 @@
+package dev.flotilla.strategy.compress;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * How the chosen entries of a bucket lie in a message of 32-bit words, which has the same length on
+ * all ranks whatever they chose.
+ *
+ * <p>Places come first, then values. Places as int32 are followed by −1 where fewer than k were
+ * chosen. Packed, they are Golomb-Rice codes of the distance to the place before: with l = ⌊log₂(n
+ * / k)⌋, distance / 2^l in unary and the l low bits as they are, which is at most k (l + 1) + n /
+ * 2^l bits in all, less than l + 3 bits each.
+ *
+ * @param indices how places are written
+ * @param values how values are written
+ * @param capacity k, the most entries of a message
+ * @param universe n, the number of places that can be named
+ */
+record WireFormat(Indices indices, Values values, int capacity, int universe) {
+
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+  private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+  private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
+
+  /** The largest value in 16 bits is 65504; the common factor brings values below half of it. */
+  private static final int HALF_EXPONENT = 14;
+
+  /** Returns the length of a message. */
+  int words() {
+    return valuesAt() + scaleWords() + valueWords();
+  }
+
+  private int valuesAt() {
+    return indices == Indices.INT32 ? capacity : 1 + Math.ceilDiv(packedBits(), Integer.SIZE);
+  }
+
+  private int packedBits() {
+    long bits = (long) capacity * (lowBits() + 1) + (universe >> lowBits()) + 1;
+    return Math.toIntExact(bits);
+  }
+
+  private int scaleWords() {
+    return values == Values.FP16 ? 1 : 0;
+  }
+
+  private int valueWords() {
+    return values == Values.FP16 ? Math.ceilDiv(capacity, 2) : capacity;
+  }
+
+  private int lowBits() {
+    int ratio = Math.max(1, universe / Math.max(1, capacity));
+    return Integer.SIZE - 1 - Integer.numberOfLeadingZeros(ratio);
+  }
+
+  /**
+   * Writes entries, and leaves in {@code values} what the readers will see.
+   *
+   * @param places ascending
+   */
+  void write(MemorySegment message, int[] places, float[] sent, int count) {
+    if (indices == Indices.INT32) {
+      MemorySegment.copy(places, 0, message, INT, 0, count);
+      for (int i = count; i < capacity; i++) {
+        message.setAtIndex(INT, i, -1);
+      }
+    } else {
+      pack(message, places, count);
+    }
+    if (values == Values.FP32) {
+      MemorySegment.copy(sent, 0, message, FLOAT, byteAt(valuesAt()), count);
+    } else {
+      writeHalves(message, sent, count);
+    }
+  }
+
+  private static long byteAt(int word) {
+    return (long) word * Integer.BYTES;
+  }
+
+  private void pack(MemorySegment message, int[] places, int count) {
+    message.setAtIndex(INT, 0, count);
+    int low = lowBits();
+    var bits = new BitWriter(message, 1);
+    int before = 0;
+    for (int i = 0; i < count; i++) {
+      int distance = places[i] - before;
+      bits.putUnary(distance >> low);
+      bits.put(distance, low);
+      before = places[i];
+    }
+    bits.end();
+  }
+
+  private void writeHalves(MemorySegment message, float[] sent, int count) {
+    int exponent = commonExponent(sent, count);
+    message.setAtIndex(INT, valuesAt(), exponent);
+    long start = byteAt(valuesAt() + 1) / Short.BYTES;
+    for (int i = 0; i < count; i++) {
+      short half = Float.floatToFloat16(Math.scalb(sent[i], exponent));
+      message.setAtIndex(SHORT, start + i, half);
+      sent[i] = full(half, exponent);
+    }
+  }
+
+  private static int commonExponent(float[] sent, int count) {
+    float largest = 0;
+    for (int i = 0; i < count; i++) {
+      largest = Math.max(largest, Math.abs(sent[i]));
+    }
+    return largest == 0 ? 0 : HALF_EXPONENT - Math.getExponent(largest);
+  }
+
+  private static float full(short half, int exponent) {
+    return Math.scalb(Float.float16ToFloat(half), -exponent);
+  }
+
+  /** Reads the places of a message and returns how many there are. */
+  int readPlaces(MemorySegment message, int[] places) {
+    if (indices == Indices.PACKED) {
+      return unpack(message, places);
+    }
+    MemorySegment.copy(message, INT, 0, places, 0, capacity);
+    int count = capacity;
+    while (count > 0 && places[count - 1] < 0) {
+      count--;
+    }
+    return count;
+  }
+
+  private int unpack(MemorySegment message, int[] places) {
+    int count = message.getAtIndex(INT, 0);
+    int low = lowBits();
+    var bits = new BitReader(message, 1, valuesAt());
+    int place = 0;
+    for (int i = 0; i < count; i++) {
+      long high = bits.getUnary() << low;
+      place += (int) (high | bits.get(low));
+      places[i] = place;
+    }
+    return count;
+  }
+
+  /** Reads the values of a message with so many entries. */
+  void readValues(MemorySegment message, float[] target, int count) {
+    if (values == Values.FP32) {
+      MemorySegment.copy(message, FLOAT, byteAt(valuesAt()), target, 0, count);
+      return;
+    }
+    int exponent = message.getAtIndex(INT, valuesAt());
+    long start = byteAt(valuesAt() + 1) / Short.BYTES;
+    for (int i = 0; i < count; i++) {
+      target[i] = full(message.getAtIndex(SHORT, start + i), exponent);
+    }
+  }
+}

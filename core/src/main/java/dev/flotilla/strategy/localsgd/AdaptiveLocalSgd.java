@@ -1,0 +1,99 @@
+package dev.flotilla.strategy.localsgd;
+
+import dev.flotilla.engine.Claim;
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Strategy;
+import java.util.List;
+
+/**
+ * Local SGD whose interval follows the loss and the learning rate (AdaComm: Wang and Joshi, 2019).
+ *
+ * <p>With F₀ and η₀ the loss and rate where the first {@code begin_step} updates end: k = ⌈√(k₀ ·
+ * η₀ F / (η F₀))⌉ by Fleet's rule, or ⌈k₀ √(η₀ F / (η F₀))⌉ by the paper's; never below 1 or above
+ * {@code max_k_steps}. A value that is not finite or not positive keeps the interval. F is reduced
+ * over ranks, so that all of them compute the same number.
+ *
+ * @param initKSteps the interval k₀ at the start
+ * @param beginStep updates at the start that are averaged one by one
+ * @param maxKSteps the largest interval
+ * @param rule how the next interval is computed
+ * @param shrink adacomm: the share of the interval that is left where it would not get smaller
+ * @param adaptEvery updates between two looks at the interval, at least; 1 for every average
+ * @param momentum what becomes of the optimizer's memory
+ * @param wire the type of numbers that travel
+ * @param overlap whether an average travels behind the next round's updates and comes a round late
+ * @param group who has parameters of its own
+ */
+public record AdaptiveLocalSgd(
+    @Setting(doc = "the first interval, from 1 to max_k_steps", def = "1") int initKSteps,
+    @Setting(doc = "updates at the start that are averaged one by one", def = "1") int beginStep,
+    @Setting(doc = "the largest interval, at least 1", def = "16") int maxKSteps,
+    @Setting(doc = "fleet's rule or the paper's: fleet or adacomm", def = "fleet")
+        IntervalRule rule,
+    @Setting(
+            doc = "adacomm: share of the interval left where it would not shrink, in (0, 1)",
+            def = "0.5")
+        double shrink,
+    @Setting(doc = "updates between two looks at the interval, at least 1", def = "1")
+        int adaptEvery,
+    @Setting(doc = "the optimizer's memory at an average: local, average or reset", def = "local")
+        MomentumPolicy momentum,
+    @Setting(
+            doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
+            def = "fp32")
+        WireType wire,
+    @Setting(doc = "average behind the next round's updates, one round late", def = "false")
+        boolean overlap,
+    @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
+        Among group)
+    implements Strategy {
+
+  private static final String KEY = "adaptive_localsgd";
+
+  /** Checks the settings. */
+  public AdaptiveLocalSgd {
+    Check.that(maxKSteps >= 1, "max_k_steps", "must be at least 1", maxKSteps)
+        .and(
+            initKSteps >= 1 && initKSteps <= maxKSteps,
+            "init_k_steps",
+            "must be from 1 to max_k_steps " + maxKSteps,
+            initKSteps)
+        .and(beginStep >= 0, "begin_step", "must be at least 0", beginStep)
+        .and(shrink > 0 && shrink < 1, "shrink", "must be in (0, 1)", shrink)
+        .and(adaptEvery >= 1, "adapt_every", "must be at least 1", adaptEvery)
+        .orThrow();
+  }
+
+  /** Starts with an interval and lets a rule change it. */
+  public AdaptiveLocalSgd(int initKSteps, IntervalRule rule) {
+    this(initKSteps, 1, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.RANK);
+  }
+
+  private Averaging averaging() {
+    return new Averaging(KEY, beginStep, momentum, wire, overlap, group, null);
+  }
+
+  @Override
+  public String key() {
+    return KEY;
+  }
+
+  @Override
+  public boolean letsRanksDiffer() {
+    return true;
+  }
+
+  @Override
+  public List<Claim> claims() {
+    var text = "every %d to %d updates".formatted(1, maxKSteps);
+    return LocalClaims.of(averaging(), text, () -> new AdaptiveInterval(this));
+  }
+
+  @Override
+  public List<PlanIssue> issues(PlanFacts facts) {
+    return averaging().issues(facts);
+  }
+}

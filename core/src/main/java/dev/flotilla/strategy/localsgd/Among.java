@@ -1,0 +1,9 @@
+package dev.flotilla.strategy.localsgd;
+
+/** Who has parameters of its own between two averages. */
+public enum Among {
+  /** Every rank. */
+  RANK,
+  /** Every host: its ranks exchange gradients at every update. */
+  HOST
+}

@@ -1,0 +1,106 @@
+package dev.flotilla.strategy.localsgd;
+
+import dev.flotilla.optim.Sgd;
+import dev.flotilla.optim.TorchOptimizer;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What fixed and adaptive intervals have in common.
+ *
+ * @param key the technique's key
+ * @param beginStep updates at the start that are averaged one by one
+ * @param momentum what becomes of the optimizer's memory
+ * @param wire the type of numbers that travel
+ * @param overlap whether an average travels behind the next round's updates
+ * @param group who has parameters of its own
+ * @param outer the outer optimizer, or null for the plain mean
+ */
+record Averaging(
+    String key,
+    int beginStep,
+    MomentumPolicy momentum,
+    WireType wire,
+    boolean overlap,
+    Among group,
+    @Nullable OuterOptimizer outer) {
+
+  List<PlanIssue> issues(PlanFacts facts) {
+    List<PlanIssue> issues = new ArrayList<>();
+    refuseWith("dgc", "there are no gradients on the wire that it could compress", facts, issues);
+    refuseWith(
+        "sharding",
+        "a rank that holds a shard needs all ranks to agree at all times",
+        facts,
+        issues);
+    refuseWith("batch_norm", "pooling makes ranks wait at every micro-step", facts, issues);
+    refuseWith("fuse_all_reduce", "it plans for gradients that all ranks exchange", facts, issues);
+    if (momentum != MomentumPolicy.LOCAL) {
+      addMomentumIssues(facts, issues);
+    }
+    if (facts.ranks() == 1) {
+      issues.add(PlanIssue.warning(key + " has no effect on one rank", "remove it"));
+    }
+    return issues;
+  }
+
+  private void refuseWith(String other, String why, PlanFacts facts, List<PlanIssue> issues) {
+    if (facts.techniques().contains(other)) {
+      issues.add(
+          PlanIssue.error(
+              "%s and %s contradict each other: ranks update on their own between averages, and %s"
+                  .formatted(key, other, why),
+              "remove one of them"));
+    }
+  }
+
+  private void addMomentumIssues(PlanFacts facts, List<PlanIssue> issues) {
+    var policy = momentum.name().toLowerCase(Locale.ROOT);
+    if (facts.optimizer() instanceof TorchOptimizer) {
+      issues.add(
+          PlanIssue.error(
+              "%s.momentum: %s needs the optimizer's memory, which a TorchOptimizer does not hand"
+                      .formatted(key, policy)
+                  + " out",
+              "use momentum: local, or one of Flotilla's own optimizers"));
+    }
+    if (facts.optimizer() instanceof Sgd) {
+      issues.add(
+          PlanIssue.warning(
+              "%s.momentum: %s has no effect, as sgd remembers nothing".formatted(key, policy),
+              "remove it"));
+    }
+  }
+
+  /** Returns what the plan prints for the exchange. */
+  String exchangeText() {
+    return group == Among.HOST
+        ? "dense mean inside each host"
+        : "none: each rank's gradients are its own";
+  }
+
+  /** Returns what the plan prints for the sync. */
+  String syncText(String interval) {
+    var text = new StringBuilder();
+    text.append(outer == null ? "average parameters " : "outer " + words(outer.name()) + " step ");
+    text.append(interval);
+    if (beginStep > 1) {
+      text.append(", at each of the first ").append(beginStep);
+    }
+    if (wire != WireType.FP32) {
+      text.append(", ").append(words(wire)).append(" on the wire");
+    }
+    if (overlap) {
+      text.append(", one round late");
+    }
+    return text.toString();
+  }
+
+  private static String words(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+}

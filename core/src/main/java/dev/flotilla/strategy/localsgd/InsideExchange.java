@@ -1,0 +1,25 @@
+package dev.flotilla.strategy.localsgd;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.engine.Exchange;
+
+/**
+ * Exchanges gradients among the ranks that share their parameters; with nobody, where a rank is on
+ * its own.
+ */
+record InsideExchange(Collective inside) implements Exchange {
+
+  @Override
+  public void share(Gradients gradients, Bucket bucket) {
+    if (inside.size() > 1) {
+      Exchange.dense(inside).share(gradients, bucket);
+    }
+  }
+
+  @Override
+  public Collective peers(Collective all) {
+    return inside;
+  }
+}

@@ -1,0 +1,31 @@
+package dev.flotilla.strategy.localsgd;
+
+import dev.flotilla.arena.Totals;
+import dev.flotilla.state.RunState;
+
+/** Decides how many updates ranks make between two averages. */
+sealed interface Interval permits FixedInterval, AdaptiveInterval {
+
+  /** Returns the present interval. */
+  int updates();
+
+  /** Takes note of a window on this rank. */
+  default void saw(Totals window) {}
+
+  /** Returns what of this rank's windows the next interval depends on, and begins a new round. */
+  default Totals endRound() {
+    return new Totals(0, 0);
+  }
+
+  /**
+   * Decides anew; all ranks give the same numbers.
+   *
+   * @param totals what all ranks have shared
+   * @param lr the learning rate
+   * @param update updates made so far
+   */
+  default void adapt(Totals totals, double lr, long update) {}
+
+  /** Puts down, or takes up, what it remembers. */
+  default void remember(RunState state) {}
+}

@@ -1,0 +1,199 @@
+package dev.flotilla.strategy.localsgd;
+
+import dev.flotilla.collective.CollectiveException;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.engine.StepContext;
+import dev.flotilla.engine.StepOutcome;
+import dev.flotilla.engine.Sync;
+import dev.flotilla.engine.Update;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.state.RunState;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
+
+/** Averages parameters after some updates, at once or behind the next round's updates. */
+final class LocalAveraging implements Sync {
+
+  private final Averaging settings;
+  private final Interval interval;
+  private final Levels.Joined levels;
+  private final StepContext context;
+  private final SyncSteps steps;
+  private final RoundNumbers numbers;
+  private final RoundLog log;
+  private final MeanWire wire;
+  private final MeanWire exact;
+  private @Nullable CommonPoint common;
+  // Whether all ranks hold the same parameters just now.
+  private boolean isCommon = true;
+  private boolean isUnderWay;
+  private double lastDrift;
+  private long roundBegan = System.nanoTime();
+
+  LocalAveraging(Averaging settings, Interval interval, Levels.Joined levels, StepContext context) {
+    this.settings = settings;
+    this.interval = interval;
+    this.levels = levels;
+    this.context = context;
+    this.steps = new SyncSteps(settings.beginStep());
+    this.numbers = new RoundNumbers(levels.all());
+    this.log = new RoundLog(context.events(), levels.all().size(), levels.all().rank());
+    this.wire = SplitWire.of(settings.wire(), levels, context.arena().values().numel());
+    this.exact = new PlainWire(levels, Traffic.SCALAR);
+  }
+
+  @Override
+  public void follow(Update update) {
+    var live = new LiveValues(context.model(), update, settings.momentum());
+    common = new CommonPoint(live, settings);
+  }
+
+  private CommonPoint common() {
+    return Objects.requireNonNull(common);
+  }
+
+  @Override
+  public boolean letsRanksDiffer() {
+    return true;
+  }
+
+  @Override
+  public boolean comparesAfter(long updates, long every) {
+    return isCommon && steps.sinceAverage() == 0 && steps.hasPassedMultiple(every);
+  }
+
+  @Override
+  public void afterWindow(StepOutcome window) {
+    interval.saw(window.totals());
+    if (!steps.isDue(interval.updates())) {
+      isCommon = false;
+      advance();
+      return;
+    }
+    long arrived = System.nanoTime();
+    double computed = (arrived - roundBegan) / 1e9;
+    if (settings.overlap() && !steps.isStart()) {
+      averageBehind(window.lr(), computed, arrived);
+    } else {
+      averageNow(window.lr(), computed, arrived);
+    }
+    roundBegan = System.nanoTime();
+  }
+
+  /** Halfway through a round its first half should have arrived, on all ranks alike. */
+  private void advance() {
+    if (isUnderWay && 2 * steps.sinceAverage() >= interval.updates()) {
+      wire.advance();
+    }
+  }
+
+  private void averageNow(double lr, double computed, long arrived) {
+    wire.start(common().depart());
+    wire.finish();
+    lastDrift = common().arrive(!steps.isStart(), false);
+    numbers.start(interval.endRound(), lastDrift, computed);
+    numbers.finish();
+    steps.averaged();
+    conclude(lr, arrived);
+    isCommon = true;
+  }
+
+  /** Takes in the round before, then sends this one on its way. */
+  private void averageBehind(double lr, double computed, long arrived) {
+    steps.averaged();
+    if (isUnderWay) {
+      wire.finish();
+      numbers.finish();
+      lastDrift = common().arrive(true, true);
+      conclude(lr, arrived);
+    }
+    wire.start(common().depart());
+    numbers.start(interval.endRound(), lastDrift, computed);
+    isUnderWay = true;
+    isCommon = false;
+  }
+
+  private void conclude(double lr, long arrived) {
+    log.add(steps, numbers, (System.nanoTime() - arrived) / 1e9);
+    interval.adapt(numbers.totals(), lr, steps.made());
+  }
+
+  @Override
+  public <T> T whileAveraged(Supplier<T> action) {
+    if (isCommon) {
+      return action.get();
+    }
+    try (var _ = TensorScope.open()) {
+      Tensor own = parameters().clone();
+      averageInPlace();
+      T result = action.get();
+      parameters().copy_(own);
+      return result;
+    }
+  }
+
+  @Override
+  public void average() {
+    awaitBackground();
+    isUnderWay = false;
+    if (!isCommon) {
+      averageInPlace();
+      common().startHere();
+      steps.averaged();
+      isCommon = true;
+    }
+  }
+
+  private void averageInPlace() {
+    exact.start(parameters());
+    exact.finish();
+  }
+
+  private Tensor parameters() {
+    return context.arena().values();
+  }
+
+  private void awaitBackground() {
+    wire.finish();
+    numbers.finish();
+  }
+
+  @Override
+  public Map<String, Object> figures() {
+    return Map.of("localsgd", log.figures());
+  }
+
+  @Override
+  public void remember(RunState state) {
+    awaitBackground();
+    var shared = state.shared().part("localsgd");
+    var own = state.own().part("localsgd");
+    steps.remember(shared.part("steps"));
+    log.remember(shared.part("rounds"));
+    isCommon = shared.number("common", isCommon ? 1 : 0) == 1;
+    // Each rank's own: another number of ranks has not seen that round begin.
+    isUnderWay = own.number("under_way", isUnderWay ? 1 : 0) == 1;
+    lastDrift = own.real("drift", lastDrift);
+    numbers.remember(own);
+    common().remember(state);
+    interval.remember(state);
+    wire.remember(state);
+  }
+
+  @Override
+  public void close() {
+    try {
+      awaitBackground();
+    } catch (CollectiveException alreadyTold) {
+      // The failure that ends the run is on its way to the user.
+    }
+    wire.close();
+    numbers.close();
+    if (common != null) {
+      common.close();
+    }
+  }
+}

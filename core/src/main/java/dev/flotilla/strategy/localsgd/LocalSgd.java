@@ -1,0 +1,86 @@
+package dev.flotilla.strategy.localsgd;
+
+import dev.flotilla.engine.Claim;
+import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Setting;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Strategy;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets each rank update on its own gradients and averages the parameters every k updates
+ * (post-local SGD: Lin et al., 2020).
+ *
+ * <p>With S the parameters that all ranks held last: w ← S + (1/N) Σᵣ (wᵣ − S), S ← w. The first
+ * {@code begin_step} updates are averaged one by one; with momentum SGD that is synchronous
+ * training, as velocities are linear in the gradients.
+ *
+ * <p>Costs a k-th of the dense exchange, and the memory of two copies of the parameters (three with
+ * overlap, one more for a Nesterov outer step).
+ *
+ * @param kSteps updates between two averages
+ * @param beginStep updates at the start that are averaged one by one
+ * @param momentum what becomes of the optimizer's memory
+ * @param wire the type of numbers that travel
+ * @param overlap whether an average travels behind the next round's updates and comes a round late
+ * @param group who has parameters of its own
+ * @param outer the outer optimizer, or null for the plain mean
+ */
+public record LocalSgd(
+    @Setting(doc = "updates between two averages, at least 1", def = "1") int kSteps,
+    @Setting(doc = "updates at the start that are averaged one by one", def = "1") int beginStep,
+    @Setting(doc = "the optimizer's memory at an average: local, average or reset", def = "local")
+        MomentumPolicy momentum,
+    @Setting(
+            doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
+            def = "fp32")
+        WireType wire,
+    @Setting(doc = "average behind the next round's updates, one round late", def = "false")
+        boolean overlap,
+    @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
+        Among group,
+    @Setting(doc = "optimizer that takes a round's difference for a gradient", def = "null")
+        @Nullable OuterOptimizer outer)
+    implements Strategy {
+
+  private static final String KEY = "localsgd";
+
+  /** Checks the settings. */
+  public LocalSgd {
+    Check.that(kSteps >= 1, "k_steps", "must be at least 1", kSteps)
+        .and(beginStep >= 0, "begin_step", "must be at least 0", beginStep)
+        .orThrow();
+  }
+
+  /** Averages every so many updates from the first on. */
+  public LocalSgd(int kSteps) {
+    this(kSteps, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.RANK, null);
+  }
+
+  private Averaging averaging() {
+    return new Averaging(KEY, beginStep, momentum, wire, overlap, group, outer);
+  }
+
+  @Override
+  public String key() {
+    return KEY;
+  }
+
+  @Override
+  public boolean letsRanksDiffer() {
+    return true;
+  }
+
+  @Override
+  public List<Claim> claims() {
+    var text = kSteps == 1 ? "after every update" : "every %d updates".formatted(kSteps);
+    return LocalClaims.of(averaging(), text, () -> new FixedInterval(kSteps));
+  }
+
+  @Override
+  public List<PlanIssue> issues(PlanFacts facts) {
+    return averaging().issues(facts);
+  }
+}

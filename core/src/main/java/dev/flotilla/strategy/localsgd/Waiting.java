@@ -1,0 +1,65 @@
+package dev.flotilla.strategy.localsgd;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Where time has gone since this process was started: computing, or waiting at averages, and for
+ * whom. The first average is left out, as the one before it is the start of the run.
+ */
+final class Waiting {
+
+  private static final double WORTH_A_NAME = 0.1;
+
+  private final int rank;
+  private final double[] lag;
+  private double computing;
+  private double blocked;
+  private double forOthers;
+  private boolean hasBegun;
+
+  Waiting(int ranks, int rank) {
+    this.rank = rank;
+    this.lag = new double[ranks];
+  }
+
+  /** Takes note of a round: how long each rank has computed, and how long this one was held up. */
+  void add(double[] seconds, double held) {
+    if (!hasBegun) {
+      hasBegun = true;
+      return;
+    }
+    double slowest = Arrays.stream(seconds).max().orElse(0);
+    double fastest = Arrays.stream(seconds).min().orElse(0);
+    computing += seconds[rank];
+    blocked += held;
+    forOthers += slowest - seconds[rank];
+    for (int i = 0; i < lag.length; i++) {
+      lag[i] += seconds[i] - fastest;
+    }
+  }
+
+  /** Returns the ranks that the others have waited for, by more than a tenth of their time. */
+  private List<Integer> slowRanks() {
+    List<Integer> slow = new ArrayList<>();
+    double fastest = computing - lag[rank];
+    for (int i = 0; i < lag.length; i++) {
+      if (lag[i] > WORTH_A_NAME * fastest) {
+        slow.add(i);
+      }
+    }
+    return slow;
+  }
+
+  Map<String, Object> figures() {
+    Map<String, Object> figures = new LinkedHashMap<>();
+    figures.put("computing_seconds", computing);
+    figures.put("blocked_seconds", blocked);
+    figures.put("for_slower_ranks_seconds", forOthers);
+    figures.put("waited_for", slowRanks());
+    return figures;
+  }
+}

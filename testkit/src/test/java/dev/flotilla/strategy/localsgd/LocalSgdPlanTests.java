@@ -1,0 +1,174 @@
+package dev.flotilla.strategy.localsgd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.config.RunConfig;
+import dev.flotilla.engine.Claim;
+import dev.flotilla.engine.Phase;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Sgd;
+import dev.flotilla.optim.TorchOptimizer;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.StepPlanner;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.train.NonFinite;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.world.Rendezvous;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.model.Mlp;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is refused before anything starts, and what the plan says. */
+class LocalSgdPlanTests {
+
+  private static final World TWO =
+      new World(0, 2, 0, 2, 0, 1, new Rendezvous.SharedFile(Path.of("never-used")));
+
+  @TempDir Path folder;
+
+  private RunConfig read(String strategy, String more) throws IOException {
+    var recipe = folder.resolve("recipe.yaml");
+    Files.writeString(
+        recipe,
+        """
+        model: lenet5
+        data: digits
+        batch: 8
+        optimizer: {name: momentum, lr: 0.1}
+        %s
+        strategy: {%s}
+        """
+            .formatted(more, strategy));
+    return RunConfig.read(recipe, List.of());
+  }
+
+  private StepPlanner.Plan plan(World world, String strategy, String more) throws IOException {
+    return new ConfiguredRun(read(strategy, more), world).plan();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "localsgd: {k_steps: 0} | localsgd.k_steps: must be at least 1, but was 0",
+        "localsgd: {begin_step: -1} | localsgd.begin_step: must be at least 0, but was -1",
+        "localsgd: {momentum: none} | must be one of local, average, reset, but was 'none'",
+        "localsgd: {wire: int2} | must be one of fp32, bf16, fp16, int8, int4, but was 'int2'",
+        "localsgd: {outer: {name: adam}} | must be one of sgd, nesterov, but was 'adam'",
+        "localsgd: {outer: {lr: 0}} | localsgd.outer.lr: must be greater than 0, but was 0",
+        "localsgd: {outer: {momentum: 1}} | outer.momentum: must be in [0, 1), but was 1",
+        "localsgd: {k_step: 4} | localsgd.k_step: unknown key; did you mean 'k_steps'?",
+        "adaptive_localsgd: {init_k_steps: 17} | must be from 1 to max_k_steps 16, but was 17",
+        "adaptive_localsgd: {max_k_steps: 0} | max_k_steps: must be at least 1, but was 0",
+        "adaptive_localsgd: {rule: adacom} | must be one of fleet, adacomm, but was 'adacom'",
+        "adaptive_localsgd: {shrink: 1} | shrink: must be in (0, 1), but was 1",
+        "adaptive_localsgd: {adapt_every: 0} | adapt_every: must be at least 1, but was 0",
+      })
+  void badValuesAreRefusedWithTheirPlace(String strategy, String message) {
+    assertThatThrownBy(() -> read(strategy, ""))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("recipe.yaml:6")
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void fixedAndAdaptiveIntervalsTogetherAreRefused() {
+    assertThatThrownBy(() -> plan(TWO, "localsgd: {k_steps: 4}, adaptive_localsgd: {}", ""))
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("adaptive_localsgd and localsgd both decide the phase SYNC");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"dgc", "sharding", "fuse_all_reduce"})
+  void techniquesThatContradictItAreRefusedWithTheReason(String key) {
+    var builder =
+        Trainer.on(TWO)
+            .model(new Mlp(8, List.of(4), 2))
+            .optimizer(new Sgd(0.1))
+            .strategy(new LocalSgd(4), new Named(key));
+    assertThatThrownBy(builder::plan)
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("localsgd and " + key + " contradict each other")
+        .hasMessageContaining("remove one of them");
+  }
+
+  private record Named(String key) implements Strategy {
+    @Override
+    public List<Claim> claims() {
+      return List.of();
+    }
+  }
+
+  @Test
+  void pooledBatchNormIsRefused() {
+    assertThatThrownBy(() -> plan(TWO, "localsgd: {k_steps: 4}", "batch_norm: sync"))
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("localsgd and batch_norm contradict each other");
+  }
+
+  @Test
+  void goingBackToACheckpointOnOneRankIsRefused() {
+    var builder =
+        Trainer.on(TWO)
+            .model(new Mlp(8, List.of(4), 2))
+            .optimizer(new Sgd(0.1))
+            .nonFinite(NonFinite.ROLLBACK)
+            .strategy(new LocalSgd(4));
+    assertThatThrownBy(builder::plan)
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("non_finite: rollback")
+        .hasMessageContaining("use non_finite: skip or stop");
+  }
+
+  @Test
+  void anOptimizerThatHidesItsMemoryCannotHaveItAveraged() {
+    Optimizer hidden =
+        new TorchOptimizer(
+            0.1,
+            0,
+            (_, _) -> {
+              throw new UnsupportedOperationException();
+            });
+    var builder =
+        Trainer.on(TWO)
+            .model(new Mlp(8, List.of(4), 2))
+            .optimizer(hidden)
+            .strategy(
+                new LocalSgd(4, 1, MomentumPolicy.AVERAGE, WireType.FP32, false, Among.RANK, null));
+    assertThatThrownBy(builder::plan).hasMessageContaining("a TorchOptimizer does not hand out");
+  }
+
+  @Test
+  void oneRankIsWarnedOnce() throws IOException {
+    var plan = plan(World.solo(), "localsgd: {k_steps: 4}", "");
+    assertThat(plan.warnings())
+        .singleElement()
+        .hasToString("localsgd has no effect on one rank (remove it)");
+  }
+
+  @Test
+  void thePlanSaysWhatHappens() throws IOException {
+    var strategy =
+        "localsgd: {k_steps: 50, begin_step: 100, wire: int4, overlap: true, outer: {lr: 0.5}}";
+    var plan = plan(TWO, strategy, "").step();
+    assertThat(plan.describe(Phase.EXCHANGE)).isEqualTo("none: each rank's gradients are its own");
+    assertThat(plan.describe(Phase.SYNC))
+        .isEqualTo(
+            "outer nesterov step every 50 updates, at each of the first 100, int4 on the wire, one"
+                + " round late");
+    var hosts = plan(TWO, "adaptive_localsgd: {init_k_steps: 4, group: host}", "").step();
+    assertThat(hosts.describe(Phase.EXCHANGE)).isEqualTo("dense mean inside each host");
+    assertThat(hosts.describe(Phase.SYNC)).isEqualTo("average parameters every 1 to 16 updates");
+  }
+}
