@@ -258,6 +258,15 @@ final class DeviceCheck {
         double allowed = row.rounding() > 1e-3 ? row.rounding() : 1e-4;
         expect(row + ": two ranks as one", distance < allowed, number(distance));
         expect(row + ": ranks agree to the bit", two.get(0).isSameAs(two.get(1)), "");
+        var cpu =
+            Ranks.of(2)
+                .callWorlds(world -> train(DeviceChoice.CPU, world, points(), with))
+                .getFirst();
+        double toCpu = two.getFirst().relativeDistance(cpu);
+        expect(
+            row + ": two ranks as on the CPU",
+            toCpu < Math.clamp(row.rounding(), 1e-4, 0.05),
+            number(toCpu));
       } catch (Exception failure) {
         expect(row + ": two ranks run", false, failure.toString());
         failure.printStackTrace(System.out);
