@@ -286,10 +286,8 @@ final class DeviceCheck {
         var two = Ranks.of(2).callWorlds(world -> train(device, world, points(), with));
         double distance = two.getFirst().relativeDistance(one);
         double allowed = row.rounding() > 1e-3 ? row.rounding() : 1e-4;
-        expect(
-            row + ": two ranks as one", allowed > 0.1 || distance < allowed, number(distance));
-        var onCpu =
-            Ranks.of(2).callWorlds(world -> train(DeviceChoice.CPU, world, points(), with));
+        expect(row + ": two ranks as one", allowed > 0.1 || distance < allowed, number(distance));
+        var onCpu = Ranks.of(2).callWorlds(world -> train(DeviceChoice.CPU, world, points(), with));
         // Between two averages of local SGD ranks differ, and so they must.
         boolean agree = onCpu.get(0).isSameAs(onCpu.get(1));
         expect(

@@ -97,7 +97,8 @@ public final class Conformance {
         new Row("local SGD of 1", Promise.EXACT, List.of(new LocalSgd(1))),
         local("local SGD of 4", new LocalSgd(4)),
         local("local SGD of 4, momentum averaged", localSgd(MomentumPolicy.AVERAGE, WireType.FP32)),
-        local("local SGD of 4, momentum reset, bf16", localSgd(MomentumPolicy.RESET, WireType.BF16)),
+        local(
+            "local SGD of 4, momentum reset, bf16", localSgd(MomentumPolicy.RESET, WireType.BF16)),
         local("local SGD behind the next round", behind(WireType.FP32, null)),
         local(
             "outer Nesterov with int8 behind the next round",

@@ -95,7 +95,8 @@ class AveragingTests {
     return Ranks.of(ranks).callWorlds(world -> fit(world, evaluateEvery, with));
   }
 
-  private static LocalSgd local(int k, WireType wire, boolean overlap, @Nullable OuterOptimizer outer) {
+  private static LocalSgd local(
+      int k, WireType wire, boolean overlap, @Nullable OuterOptimizer outer) {
     return new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, overlap, Among.RANK, outer);
   }
 
@@ -140,13 +141,18 @@ class AveragingTests {
 
   @Test
   void narrowWiresSendWhatTheySay() {
-    long full = fit(2, LoopSettings.AT_END, local(5, WireType.FP32, false, null)).getFirst().bytes();
-    long bf16 = fit(2, LoopSettings.AT_END, local(5, WireType.BF16, false, null)).getFirst().bytes();
+    long full =
+        fit(2, LoopSettings.AT_END, local(5, WireType.FP32, false, null)).getFirst().bytes();
+    long bf16 =
+        fit(2, LoopSettings.AT_END, local(5, WireType.BF16, false, null)).getFirst().bytes();
     assertThat(2 * bf16).isEqualTo(full);
-    long fp16 = fit(2, LoopSettings.AT_END, local(5, WireType.FP16, false, null)).getFirst().bytes();
+    long fp16 =
+        fit(2, LoopSettings.AT_END, local(5, WireType.FP16, false, null)).getFirst().bytes();
     assertThat(fp16).isBetween(bf16, bf16 + 6 * 8);
-    long int8 = fit(2, LoopSettings.AT_END, local(5, WireType.INT8, false, null)).getFirst().bytes();
-    long int4 = fit(2, LoopSettings.AT_END, local(5, WireType.INT4, false, null)).getFirst().bytes();
+    long int8 =
+        fit(2, LoopSettings.AT_END, local(5, WireType.INT8, false, null)).getFirst().bytes();
+    long int4 =
+        fit(2, LoopSettings.AT_END, local(5, WireType.INT4, false, null)).getFirst().bytes();
     // 224 elements on two ranks are padded to two slices of 512.
     assertThat(int8).isEqualTo(6 * 2 * (512 + 2 * 4));
     assertThat(int4).isEqualTo(6 * 2 * (256 + 2 * 4));
@@ -223,7 +229,8 @@ class AveragingTests {
 
   @Test
   void oneHostAloneIsSynchronousTraining() {
-    var technique = new LocalSgd(4, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.HOST, null);
+    var technique =
+        new LocalSgd(4, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.HOST, null);
     var one = Ranks.of(2).callWorlds(world -> steps(world, 9, technique)).getFirst();
     var plain = Ranks.of(2).callWorlds(world -> steps(world, 9)).getFirst();
     assertThat(one.getLast().isSameAs(plain.getLast())).isTrue();
