@@ -221,12 +221,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
     }
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
     boolean proceed = exchange.isBegun() || apply(conditions);
-    Totals totals = gradients.totals();
-    if (proceed && exchange.keepsResiduals()) {
+    Totals totals;
+    if (!proceed) {
+      totals = gradients.totals();
+    } else if (exchange.keepsResiduals()) {
       totals = exchange.agree();
       proceed = judge(totals);
       shareOrLeave(proceed);
-    } else if (proceed) {
+    } else {
       totals = exchange.finish();
       proceed = judge(totals);
     }

@@ -1,20 +1,66 @@
 package dev.flotilla.train;
 
+import dev.flotilla.checkpoint.SavedCheckpoint;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.data.Dataset;
 import dev.flotilla.engine.BoundModel;
+import dev.flotilla.engine.Evaluation;
+import dev.flotilla.engine.Evaluator;
+import dev.flotilla.engine.OwnReplica;
+import dev.flotilla.engine.ReplicaCheck;
+import dev.flotilla.engine.RunningStatistics;
 import dev.flotilla.engine.Sync;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
+import java.util.Optional;
 
 /**
- * This rank's copy of the parameters in a checkpoint.
+ * This rank's copy of the model, which may differ from the others' for a while.
  *
- * <p>Where ranks differ, the average is published, and each rank's own parameters come on top; so
- * saving does not change the training, and another number of ranks goes on from the average.
+ * <p>Where ranks differ, the average is evaluated and published, and in a checkpoint each rank's
+ * own parameters come on top; so neither changes the training, and another number of ranks goes on
+ * from the average.
  *
- * @param model the parameters
- * @param sync what lets them differ
+ * @param model the parameters and buffers
+ * @param statistics running statistics of batches, which always differ
+ * @param sync what lets parameters differ
+ * @param evaluator runs the model on test data
+ * @param collective the group of all ranks
  */
-record Replica(BoundModel model, Sync sync) implements Stateful {
+record Replica(
+    BoundModel model,
+    RunningStatistics statistics,
+    Sync sync,
+    Evaluator evaluator,
+    Collective collective)
+    implements Stateful {
+
+  /** Evaluates the average of all ranks. */
+  Evaluation evaluate(Dataset data, int batch) {
+    return sync.whileAveraged(
+        () -> statistics.whileAveraged(() -> evaluator.evaluate(data, batch)));
+  }
+
+  /** Compares the parameters of all ranks if that is due after so many updates. */
+  void compareAfter(long updates, long every) {
+    if (every > 0 && sync.comparesAfter(updates, every)) {
+      new ReplicaCheck(model.arena(), collective).compare(updates);
+    }
+  }
+
+  /** Returns the state in which a part that is each rank's own is kept. */
+  Stateful own(Stateful part) {
+    return sync.letsRanksDiffer() ? state -> part.remember(new OwnReplica(state)) : part;
+  }
+
+  /** Returns what a checkpoint of another number of ranks does not give back. */
+  Optional<String> lostFrom(SavedCheckpoint checkpoint) {
+    return sync.letsRanksDiffer() && checkpoint.ranks() != collective.size()
+        ? Optional.of(
+            "each rank goes on from the average of the saved ranks' parameters; the optimizer's"
+                + " memory and the loss scale, which were each rank's own, start anew")
+        : Optional.empty();
+  }
 
   @Override
   public void remember(RunState state) {

@@ -14,8 +14,6 @@ import dev.flotilla.engine.Evaluation;
 import dev.flotilla.engine.Evaluator;
 import dev.flotilla.engine.FullUpdate;
 import dev.flotilla.engine.OutOfMemoryException;
-import dev.flotilla.engine.OwnReplica;
-import dev.flotilla.engine.ReplicaCheck;
 import dev.flotilla.engine.RunningStatistics;
 import dev.flotilla.engine.SegmentChain;
 import dev.flotilla.engine.StepContext;
@@ -57,8 +55,8 @@ public final class Trainer implements AutoCloseable {
   private final BoundModel model;
   private final SegmentChain chain;
   private final RunningStatistics statistics;
-  private final Evaluator evaluator;
   private final StepRunner runner;
+  private final Replica replica;
   private final NumberGuard guard;
   private final FitProgress progress = new FitProgress();
   private final SentBefore sentBefore = new SentBefore();
@@ -76,7 +74,6 @@ public final class Trainer implements AutoCloseable {
       model = start.model();
       chain = resources.own(new SegmentChain(model, settings.seed, collective.rank()));
       statistics = new RunningStatistics(model.buffers(), collective);
-      evaluator = new Evaluator(model, chain, collective);
       learningRate =
           new LearningRate(
               settings.requiredOptimizer(),
@@ -84,6 +81,8 @@ public final class Trainer implements AutoCloseable {
               settings.microBatch,
               this::microStepsAfter);
       runner = resources.own(newRunner(plan.step()));
+      var evaluator = new Evaluator(model, chain, collective);
+      replica = new Replica(model, statistics, runner.sync(), evaluator, collective);
       guard = new NumberGuard(settings.nonFinite, this::note);
       checkpoints =
           resources.own(
@@ -168,19 +167,11 @@ public final class Trainer implements AutoCloseable {
    */
   public Optional<Path> resume(Path from) {
     Optional<SavedCheckpoint> found = checkpoints.restore(from);
-    found.ifPresent(this::noteWhatIsLost);
+    found.flatMap(replica::lostFrom).ifPresent(this::note);
     Optional<Path> checkpoint = found.map(SavedCheckpoint::folder);
     checkpoint.ifPresent(
         folder -> settings.sink.on(new TrainingEvent.Resumed(folder.toString(), updates())));
     return checkpoint;
-  }
-
-  private void noteWhatIsLost(SavedCheckpoint checkpoint) {
-    if (ranksDiffer() && checkpoint.ranks() != collective.size()) {
-      note(
-          "each rank goes on from the average of the saved ranks' parameters; the optimizer's"
-              + " memory and the loss scale, which were each rank's own, start anew");
-    }
   }
 
   /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
@@ -199,17 +190,12 @@ public final class Trainer implements AutoCloseable {
 
   private List<Stateful> parts() {
     List<Stateful> parts = new ArrayList<>();
-    parts.add(new Replica(model, runner.sync()));
-    parts.addAll(List.of(statistics, runner, chain, progress));
-    parts.add(ranksDiffer() ? state -> guard.remember(new OwnReplica(state)) : guard);
+    parts.addAll(List.of(replica, statistics, runner, chain, progress));
+    parts.add(replica.own(guard));
     parts.add(state -> epochs = state.shared().number("trainer/epochs", epochs));
     parts.add(state -> sentBefore.remember(state, collective));
     parts.addAll(settings.remembered);
     return parts;
-  }
-
-  private boolean ranksDiffer() {
-    return runner.sync().letsRanksDiffer();
   }
 
   NumberGuard guard() {
@@ -218,9 +204,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Compares the parameters of all ranks if that is due after so many updates. */
   void compareRanksAt(long updates) {
-    if (settings.compareEvery > 0 && runner.sync().comparesAfter(updates, settings.compareEvery)) {
-      new ReplicaCheck(model.arena(), collective).compare(updates);
-    }
+    replica.compareAfter(updates, settings.compareEvery);
   }
 
   /** Evaluates on data, over all ranks; all of them call it together. */
@@ -229,9 +213,7 @@ public final class Trainer implements AutoCloseable {
   }
 
   Evaluation evaluate(Dataset data, int batch) {
-    return runner
-        .sync()
-        .whileAveraged(() -> statistics.whileAveraged(() -> evaluator.evaluate(data, batch)));
+    return replica.evaluate(data, batch);
   }
 
   /**

@@ -100,6 +100,34 @@ class ResumptionTests {
         .anySatisfy(it -> assertThat(it).contains("manifest.json is damaged"));
   }
 
+  /** The last bytes of a file are a tensor's, so restoring has begun when they are found wrong. */
+  @Test
+  void theCheckpointBeforeReplacesWhatADamagedOneHasLeft() throws IOException {
+    var whole = fit(World.solo());
+    flipLastBit(checkpoint(24).resolve("model.safetensors"));
+    assertThat(goOn(World.solo()).isSameAs(whole)).isTrue();
+    assertThat(notes).anySatisfy(it -> assertThat(it).contains("model.safetensors is damaged"));
+  }
+
+  @Test
+  void damagedCheckpointsAloneAreNoReasonToStartAnew() throws IOException {
+    fit(World.solo());
+    for (var path : Restorer.candidates(folder)) {
+      flipLastBit(path.resolve("model.safetensors"));
+    }
+    try (var trainer = trainer(World.solo()).build()) {
+      assertThatThrownBy(() -> trainer.resume(folder))
+          .isInstanceOf(CheckpointException.class)
+          .hasMessageContaining("are damaged, as said above; move them away to start anew");
+    }
+  }
+
+  private static void flipLastBit(Path file) throws IOException {
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[bytes.length - 1] ^= 1;
+    Files.write(file, bytes);
+  }
+
   @Test
   void twoRanksPassOverACheckpointThatOnlyOneOfThemCannotRead() throws IOException {
     var whole = Ranks.of(2).callWorlds(this::fit).getFirst();
