@@ -230,9 +230,7 @@ public final class Gradients implements AutoCloseable {
 
   /** Tells whether no gradient that this rank holds is infinite or undefined. */
   public boolean isFiniteHere() {
-    return checkedScale == null || !checkedScale.isDone()
-        ? isFinite(values)
-        : tail.get(FOUND) == 0;
+    return checkedScale == null || !checkedScale.isDone() ? isFinite(values) : tail.get(FOUND) == 0;
   }
 
   /** Tells whether no gradient of one parameter is infinite or undefined. */
