@@ -230,7 +230,10 @@ public final class Gradients implements AutoCloseable {
 
   /** Tells whether no gradient that this rank holds is infinite or undefined. */
   public boolean isFiniteHere() {
-    return checkedScale != null && checkedScale.isDone() ? tail.get(FOUND) == 0 : isFinite(values);
+    if (checkedScale != null && checkedScale.isDone()) {
+      return tail.get(FOUND) == 0;
+    }
+    return isFinite(values);
   }
 
   /** Tells whether no gradient of one parameter is infinite or undefined. */

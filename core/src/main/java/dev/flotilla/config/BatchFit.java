@@ -23,16 +23,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the largest micro-batch of a recipe that fits into memory, by trying.
  *
- * <p>Two small batches tell what a sample takes; from then on each trial is where a straight line
- * through the last two that fitted meets the limit, and never outside what is known to fit and not
- * to fit. A trial is two steps: the first one of a run may take more than the others.
+ * <p>A trial is two updates: the first one of a run may take more than the others. {@link
+ * BatchSearch} says which batches are tried.
  */
 public final class BatchFit {
 
-  private static final int MOST_TRIALS = 12;
   private static final int TIMED_STEPS = 3;
-  private static final double CLOSE_ENOUGH = 0.01;
-  private static final int UNLIMITED = 1 << 20;
 
   /**
    * What one batch took.
@@ -99,15 +95,8 @@ public final class BatchFit {
     long limit = limit(device);
     allocator.limit(limit);
     try {
-      int fits = 0;
-      int fails = UNLIMITED;
-      int next = 1;
-      while (trials.size() < MOST_TRIALS && next > fits && next < fails) {
-        var trial = attempt(trainer, data, next, limit, false);
-        fits = trial.fits() ? next : fits;
-        fails = trial.fits() ? fails : next;
-        next = next(fits, fails, limit);
-      }
+      int fits =
+          new BatchSearch(limit, samples -> attempt(trainer, data, samples, limit, false)).run();
       return new Result(confirmed(trainer, data, fits, limit), List.copyOf(trials), limit);
     } finally {
       allocator.limit(allocator.totalBytes());
@@ -133,26 +122,6 @@ public final class BatchFit {
     throw new ConfigException(
         "--memory",
         "%s is too little: not even one sample fits".formatted(new ByteSize(Math.max(1, limit))));
-  }
-
-  /** Returns what to try next, or something known already when there is no point in going on. */
-  private int next(int fits, int fails, long limit) {
-    var fitting = trials.stream().filter(Trial::fits).toList();
-    if (fitting.size() < 2) {
-      return fits == 0 ? 0 : Math.min(fits + 1, fails - 1);
-    }
-    var a = fitting.get(fitting.size() - 2);
-    var b = fitting.getLast();
-    boolean isFull = b.batch() == fits && b.peakBytes() >= (1 - CLOSE_ENOUGH) * limit;
-    if (isFull || fails - fits <= Math.max(1, CLOSE_ENOUGH * fits)) {
-      return fits;
-    }
-    double perSample = (double) (b.peakBytes() - a.peakBytes()) / (b.batch() - a.batch());
-    double guess = perSample <= 0 ? 4.0 * fits : fits + (limit - b.peakBytes()) / perSample;
-    // A line through two small batches says little about a batch a hundred times larger.
-    int bounded = (int) Math.min(guess, 8.0 * fits);
-    boolean isBelow = bounded > fits && bounded < fails;
-    return isBelow ? bounded : fails == UNLIMITED ? fits + 1 : (fits + fails) / 2;
   }
 
   private Trial attempt(Trainer trainer, Dataset data, int samples, long limit, boolean isTimed) {

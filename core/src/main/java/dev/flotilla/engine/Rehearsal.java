@@ -58,17 +58,17 @@ public final class Rehearsal {
 
   private List<PartCost> round() {
     List<PartCost> costs = new ArrayList<>();
-    try (var _ = TensorScope.open()) {
-      var current = parts.inputs(batch);
+    try (var _ = TensorScope.open();
+        var relay = new Relay(parts.inputs(batch))) {
       for (int part = 0; part < count; part++) {
-        current = run(part, current, costs);
+        relay.pass(run(part, relay.current(), costs));
       }
     }
     return costs;
   }
 
   private Activations run(int part, Activations input, List<PartCost> costs) {
-    try (var scope = TensorScope.open()) {
+    try (var _ = TensorScope.open()) {
       var device = parts.device();
       device.synchronize();
       long before = NativeMemory.liveBytes(device);
@@ -83,7 +83,7 @@ public final class Rehearsal {
       costs.add(new PartCost(parts.name(part), kept, nanos, storages(outputs)));
       return new Activations(
           outputs.tensors().stream()
-              .map(t -> scope.handOut(t.detach().set_requires_grad(t.requires_grad())))
+              .map(t -> TensorScope.keep(t.detach().set_requires_grad(t.requires_grad())))
               .toList());
     }
   }

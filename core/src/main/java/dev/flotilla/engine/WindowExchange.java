@@ -53,8 +53,9 @@ final class WindowExchange implements AutoCloseable {
     this.gradients = arena.gradients();
     this.record = new ExchangeRecord();
     thread = isAlone ? null : new ExchangeThread();
-    watch =
-        !isAlone && plan.overlapsBackward() ? new ArrivalWatch(arena, this::share, notices) : null;
+    // Halves that leave a GPU while backward goes on have been seen to miss its last gradients.
+    boolean overlaps = !isAlone && plan.overlapsBackward() && !arena.values().is_cuda();
+    watch = overlaps ? new ArrivalWatch(arena, this::share, notices) : null;
   }
 
   /**

@@ -60,7 +60,7 @@ public record DeviceChoice(String text) implements TextValue {
 
   ComputeDevice resolve(
       int localRank, int localSize, List<Integer> gpus, GpuHost host, Consumer<String> notices) {
-    if (equals(CPU) || equals(AUTO) && gpus.isEmpty() && host.absence().isPresent()) {
+    if (equals(CPU) || (equals(AUTO) && gpus.isEmpty() && host.absence().isPresent())) {
       return ComputeDevice.CPU;
     }
     host.absence().ifPresent(this::refuse);

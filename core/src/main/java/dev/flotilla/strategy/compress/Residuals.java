@@ -5,7 +5,6 @@ import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import java.util.List;
@@ -28,10 +27,9 @@ final class Residuals implements AutoCloseable {
 
   Residuals(ParameterArena arena, Division division) {
     this.division = division;
-    var type = arena.layout().precision().scalarType();
     try (var _ = TensorScope.open()) {
-      velocity = TensorScope.keep(Tensors.zeros(type, arena.layout().length()));
-      residual = TensorScope.keep(Tensors.zeros(type, arena.layout().length()));
+      velocity = TensorScope.keep(arena.values().new_zeros(arena.layout().length()));
+      residual = TensorScope.keep(arena.values().new_zeros(arena.layout().length()));
     }
   }
 
@@ -45,6 +43,13 @@ final class Residuals implements AutoCloseable {
 
   boolean isSplit() {
     return isSplit;
+  }
+
+  /** Returns ‖v‖ of this rank. */
+  double norm() {
+    try (var norm = residual.norm()) {
+      return norm.item_double();
+    }
   }
 
   /** Leaves each rank its share of the velocity; the shares add up to what it was. */

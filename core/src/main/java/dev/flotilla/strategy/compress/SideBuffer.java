@@ -22,9 +22,8 @@ final class SideBuffer implements AutoCloseable {
 
   SideBuffer(Gradients gradients, List<Stretch> stretches, Collective collective) {
     this.collective = collective;
-    var type = gradients.layout().precision().scalarType();
     try (var _ = TensorScope.open()) {
-      all = TensorScope.keep(Tensors.zeros(type, Division.elements(stretches)));
+      all = TensorScope.keep(gradients.values().new_zeros(Division.elements(stretches)));
       long at = 0;
       for (var stretch : stretches) {
         var place = gradients.values().narrow(0, stretch.offset(), stretch.length());
