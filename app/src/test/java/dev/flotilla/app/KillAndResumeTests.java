@@ -49,45 +49,55 @@ class KillAndResumeTests {
       """;
 
   private static final Map<String, Variant> VARIANTS =
-      Map.of(
-          "plain, async", new Variant("checkpoint: {every: 10}"),
-          "plain, sync", new Variant("checkpoint: {every: 10, async: false}"),
-          "merge, async",
-              new Variant("checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3}}"),
-          "merge, sync",
+      Map.ofEntries(
+          Map.entry("plain, async", new Variant("checkpoint: {every: 10}")),
+          Map.entry("plain, sync", new Variant("checkpoint: {every: 10, async: false}")),
+          Map.entry(
+              "merge, async",
+              new Variant("checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3}}")),
+          Map.entry(
+              "merge, sync",
               new Variant(
                   "checkpoint: {every: 7, async: false}\n"
-                      + "strategy: {gradient_merge: {k_steps: 3}}"),
-          "recompute, async",
-              new Variant("checkpoint: {every: 10}\nstrategy: {recompute: {every: 1}}"),
-          "buckets, bf16 on the wire, async",
+                      + "strategy: {gradient_merge: {k_steps: 3}}")),
+          Map.entry(
+              "recompute, async",
+              new Variant("checkpoint: {every: 10}\nstrategy: {recompute: {every: 1}}")),
+          Map.entry(
+              "buckets, bf16 on the wire, async",
               new Variant(
                   "checkpoint: {every: 10}\n"
-                      + "strategy: {fuse_all_reduce: {size_mb: 0.1, wire: bf16}}"),
-          "bf16, sync",
-              new Variant("checkpoint: {every: 10, async: false}\nstrategy: {amp: {dtype: bf16}}"),
-          "dgc in its warm-up, async",
+                      + "strategy: {fuse_all_reduce: {size_mb: 0.1, wire: bf16}}")),
+          Map.entry(
+              "bf16, sync",
+              new Variant("checkpoint: {every: 10, async: false}\nstrategy: {amp: {dtype: bf16}}")),
+          Map.entry(
+              "dgc in its warm-up, async",
               new Variant(
                   "checkpoint: {every: 10}\nstrategy: {dgc: {rampup_begin_step: 40,"
-                      + " rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}}"),
-          "dgc after its warm-up, packed, sync",
+                      + " rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}}")),
+          Map.entry(
+              "dgc after its warm-up, packed, sync",
               new Variant(
                   "checkpoint: {every: 10, async: false}\nstrategy: {dgc: {rampup_step: 20,"
-                      + " sparsity: [0.9, 0.99], values: fp16, indices: packed}}"),
-          "fp16, recompute, merge, async",
+                      + " sparsity: [0.9, 0.99], values: fp16, indices: packed}}")),
+          Map.entry(
+              "fp16, recompute, merge, async",
               new Variant(
                   "checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3},"
-                      + " recompute: {every: 1}, amp: {dtype: fp16, incr_every_n_steps: 5}}"),
-          "local, merge, fp16, async",
+                      + " recompute: {every: 1}, amp: {dtype: fp16, incr_every_n_steps: 5}}")),
+          Map.entry(
+              "local, merge, fp16, async",
               new Variant(
                   "checkpoint: {every: 7}\nstrategy: {localsgd: {k_steps: 5, momentum: average},"
                       + " gradient_merge: {k_steps: 2},"
-                      + " amp: {dtype: fp16, incr_every_n_steps: 5}}"),
-          "adaptive, behind, int8, sync",
+                      + " amp: {dtype: fp16, incr_every_n_steps: 5}}")),
+          Map.entry(
+              "adaptive, behind, int8, sync",
               new Variant(
                   "checkpoint: {every: 7, async: false}\n"
                       + "strategy: {adaptive_localsgd: {init_k_steps: 6, wire: int8,"
-                      + " overlap: true}}"));
+                      + " overlap: true}}")));
 
   /** What a variant adds to the small job. */
   private record Variant(String keys) {}

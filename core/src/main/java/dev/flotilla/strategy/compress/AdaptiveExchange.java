@@ -19,7 +19,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Shares gradients in the way that promises the shortest step, and looks again every few updates.
@@ -204,11 +203,6 @@ final class AdaptiveExchange implements Exchange {
     figures.put("exchange_mode", chooser.current().words());
     figures.put("exchange_changes", changes);
     return figures;
-  }
-
-  /** Returns what was chosen, for tests. */
-  @Nullable ExchangeMode mode() {
-    return chooser.current();
   }
 
   @Override
