@@ -66,6 +66,14 @@ class KillAndResumeTests {
                       + "strategy: {fuse_all_reduce: {size_mb: 0.1, wire: bf16}}"),
           "bf16, sync",
               new Variant("checkpoint: {every: 10, async: false}\nstrategy: {amp: {dtype: bf16}}"),
+          "dgc in its warm-up, async",
+              new Variant(
+                  "checkpoint: {every: 10}\nstrategy: {dgc: {rampup_begin_step: 40,"
+                      + " rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}}"),
+          "dgc after its warm-up, packed, sync",
+              new Variant(
+                  "checkpoint: {every: 10, async: false}\nstrategy: {dgc: {rampup_step: 20,"
+                      + " sparsity: [0.9, 0.99], values: fp16, indices: packed}}"),
           "fp16, recompute, merge, async",
               new Variant(
                   "checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3},"
@@ -241,6 +249,10 @@ class KillAndResumeTests {
               "data_wait_seconds",
               "wall_seconds",
               "peak_rss_bytes",
+              "exchange",
+              "select_ms",
+              "wire_ms",
+              "apply_ms",
               "waiting"));
       object.values().forEach(KillAndResumeTests::withoutTimes);
     }

@@ -61,6 +61,11 @@ final class ExamplesTests {
   }
 
   @Test
+  void compressionOnOneRankIsTheBaseline() {
+    assertThat(Compressed.run(1)).containsEntry("accuracy", Baseline.run(1));
+  }
+
+  @Test
   void aWholeWindowIsTheLargeBatchForBatchNorm() {
     var pooled = new PooledBatchNorm(PoolOver.WHOLE_WINDOW);
     double large = WholeWindowNorm.run(16);

@@ -39,7 +39,6 @@ public final class CompressionPasses implements AutoCloseable {
         List.of(
             new Field(
                 0,
-                (int) elements,
                 0,
                 NativeView.of(gradient),
                 NativeView.of(velocity),

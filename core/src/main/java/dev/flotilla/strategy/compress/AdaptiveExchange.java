@@ -41,6 +41,8 @@ final class AdaptiveExchange implements Exchange {
   private final HalfSum half;
   private double convertSeconds;
   private double chooseSeconds;
+  private double behindBackward;
+  private long spentBefore;
   private long windows;
   private long changes;
   private boolean isWindowHalf;
@@ -120,34 +122,37 @@ final class AdaptiveExchange implements Exchange {
   }
 
   private void decide(int buckets) {
-    if (chooseSeconds == 0) {
-      chooseSeconds = meter.choose(compression.settings(), compression.rule()) * cost.elements();
-      convertSeconds = meter.convert() * cost.elements();
-    }
-    var link = meter.link();
-    double[] common =
-        meter.largest(
-            times.step(), times.exposed(), times.backward(), convertSeconds, chooseSeconds);
-    double step = common[0];
-    var load =
-        new Workload(
-            Math.max(0, step - common[1]),
-            common[2],
-            buckets,
-            cost.elements(),
-            common[3],
-            common[4]);
+    measureProcessor();
     var before = chooser.current();
+    var link = meter.link();
+    double[] common = meter.largest(times.step(), behindBackward, convertSeconds, chooseSeconds);
+    var load = new Workload(common[1], buckets, cost.elements(), common[2], common[3]);
     var seconds = load.predict(EnumSet.allOf(ExchangeMode.class), link, cost);
-    // What is known is better than what is predicted.
-    seconds.put(before, step);
+    // The rest of the step is the same in any mode: computing, and waiting for slower ranks.
+    double rest = Math.max(0, common[0] - seconds.getOrDefault(before, 0.0));
+    seconds.replaceAll((_, exchange) -> rest + exchange);
     boolean isFirst = !chooser.hasChosen();
     if (chooser.decide(seconds)) {
       change(before);
     }
     if (isFirst || chooser.current() != before) {
-      say(seconds, link, load.compute());
+      say(seconds, link, rest);
     }
+  }
+
+  /** By a trial at first; a compressed update shows by itself what choosing takes. */
+  private void measureProcessor() {
+    if (chooseSeconds == 0) {
+      chooseSeconds = meter.choose(compression.settings(), compression.rule()) * cost.elements();
+      convertSeconds = meter.convert() * cost.elements();
+    }
+    long spent = compression.record().nanos();
+    if (chooser.current() == ExchangeMode.SPARSE) {
+      chooseSeconds = (spent - spentBefore) / 1e9 / times.count();
+    } else {
+      behindBackward = times.backward();
+    }
+    spentBefore = spent;
   }
 
   private void change(ExchangeMode before) {
@@ -159,7 +164,7 @@ final class AdaptiveExchange implements Exchange {
     }
   }
 
-  private void say(Map<ExchangeMode, Double> seconds, Link link, double compute) {
+  private void say(Map<ExchangeMode, Double> seconds, Link link, double rest) {
     String predictions =
         seconds.entrySet().stream()
             .map(e -> e.getKey().words() + " " + millis(e.getValue()))
@@ -168,10 +173,10 @@ final class AdaptiveExchange implements Exchange {
     measured.accept(
         String.format(
             Locale.ROOT,
-            "exchange: %s; per update: %s (compute %s, link %.1f MB/s and %s)",
+            "exchange: %s; per update: %s (%s of it in any case, link %.1f MB/s and %s)",
             chooser.current().words(),
             predictions,
-            millis(compute),
+            millis(rest),
             rate / 1e6,
             millis(link.latency())));
   }

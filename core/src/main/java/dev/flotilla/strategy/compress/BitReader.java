@@ -1,19 +1,18 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 
 /** Reads what {@link BitWriter} has written. */
 final class BitReader {
 
-  private final MemorySegment words;
+  private final ByteBuffer words;
   private final int end;
   private int word;
   private long pending;
   private int bits;
 
   /** Starts at a word and reads as if zeros followed the last one. */
-  BitReader(MemorySegment words, int firstWord, int endWord) {
+  BitReader(ByteBuffer words, int firstWord, int endWord) {
     this.words = words;
     this.word = firstWord;
     this.end = endWord;
@@ -45,7 +44,7 @@ final class BitReader {
 
   private void fill() {
     if (bits <= Integer.SIZE - 1) {
-      long next = word < end ? words.getAtIndex(ValueLayout.JAVA_INT, word) : 0;
+      long next = word < end ? words.getInt(Integer.BYTES * word) : 0;
       word++;
       pending |= (next & 0xffffffffL) << bits;
       bits += Integer.SIZE;

@@ -1,18 +1,17 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 
 /** Writes numbers of few bits into 32-bit words, lowest bits first. */
 final class BitWriter {
 
-  private final MemorySegment words;
+  private final ByteBuffer words;
   private int word;
   private long pending;
   private int bits;
 
   /** Starts at a word. */
-  BitWriter(MemorySegment words, int firstWord) {
+  BitWriter(ByteBuffer words, int firstWord) {
     this.words = words;
     this.word = firstWord;
   }
@@ -44,7 +43,7 @@ final class BitWriter {
   }
 
   private void flushWord() {
-    words.setAtIndex(ValueLayout.JAVA_INT, word++, (int) pending);
+    words.putInt(Integer.BYTES * word++, (int) pending);
     pending >>>= Integer.SIZE;
     bits -= Integer.SIZE;
   }

@@ -28,23 +28,20 @@ interface BucketCompressor extends AutoCloseable {
 
   /**
    * Corrects by momentum, adds to the residual, and moves the chosen entries from there into the
-   * message; clears the gradient.
+   * message; the gradient is then of no further use.
    *
    * @param factor what the gradient is multiplied by
    */
   void compress(double factor);
 
-  /** Adds the entries of all messages to the gradient, in the order of ranks. */
+  /** Adds up the entries of all messages in the order of ranks, at their places in the gradient. */
   void add();
 
-  /** Moves the parameters against the gradient, and clears it. */
+  /** Moves the parameters against what was added up. */
   void apply(double lr);
 
   /** Returns the number of entries in the messages, over all ranks. */
   long received();
-
-  /** Returns ‖v‖² of this rank. */
-  double residualSquares();
 
   /** Returns what the next selection starts from. */
   int threshold();

@@ -78,7 +78,6 @@ record BucketFactory(
   private Field field(Bucket bucket, Stretch stretch) {
     return new Field(
         Math.toIntExact(stretch.offset() - bucket.offset()),
-        Math.toIntExact(stretch.length()),
         (float) (stretch.decay() / ranks),
         memory(arena.gradients().values(), stretch),
         memory(residuals.velocity(), stretch),

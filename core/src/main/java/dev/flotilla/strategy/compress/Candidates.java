@@ -1,12 +1,9 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-
 /** Places of a bucket whose residual exceeds a threshold, in ascending order. */
 final class Candidates {
 
-  private static final int BLOCK = 4096;
+  private static final int BLOCK = 1024;
   private static final int GROUP = 128;
 
   private final int[] block = new int[BLOCK];
@@ -35,7 +32,7 @@ final class Candidates {
     count = 0;
   }
 
-  /** Continues at a number of places, all of them written. */
+  /** Keeps the first places, and forgets the rest. */
   void count(int written) {
     count = written;
   }
@@ -43,14 +40,17 @@ final class Candidates {
   /** Adds what exceeds a threshold in one stretch. */
   void scan(Field field, int threshold) {
     for (int from = 0; from < field.length(); from += BLOCK) {
-      int length = Math.min(BLOCK, field.length() - from);
-      long bytes = (long) from * Integer.BYTES;
-      MemorySegment.copy(field.residual(), ValueLayout.JAVA_INT, bytes, block, 0, length);
-      for (int group = 0; group < length; group += GROUP) {
-        int end = Math.min(group + GROUP, length);
-        if (anyAbove(block, group, end, threshold)) {
-          addAbove(field.start() + from, group, end, threshold);
-        }
+      scan(field, from, Math.min(BLOCK, field.length() - from), threshold);
+    }
+  }
+
+  /** Adds what exceeds a threshold in a block of a stretch. */
+  void scan(Field field, int from, int length, int threshold) {
+    field.residualBits().get(from, block, 0, length);
+    for (int group = 0; group < length; group += GROUP) {
+      int end = Math.min(group + GROUP, length);
+      if (anyAbove(block, group, end, threshold)) {
+        addAbove(field.start() + from, group, end, threshold);
       }
     }
   }

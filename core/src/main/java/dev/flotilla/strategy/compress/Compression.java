@@ -210,8 +210,7 @@ final class Compression implements AutoCloseable {
   Map<String, Object> figures() {
     Map<String, Object> figures = record.figures();
     if (residuals.isSplit()) {
-      double squares = buckets.values().stream().mapToDouble(b -> b.residualSquares()).sum();
-      figures.put("residual_norm", Math.sqrt(squares));
+      figures.put("residual_norm", residuals.norm());
     }
     return Map.of(settings.key(), figures);
   }

@@ -44,6 +44,11 @@ final class CompressionRecord {
     sentBytes += bytesSent;
   }
 
+  /** Returns the time spent on choosing and applying since the start. */
+  long nanos() {
+    return selectNanos + applyNanos;
+  }
+
   void remember(RunState state) {
     var shared = state.shared().part("dgc/record");
     updates = shared.number("updates", updates);

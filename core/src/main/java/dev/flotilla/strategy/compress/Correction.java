@@ -1,100 +1,85 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-
 /**
  * Momentum correction: the one pass over memory that each compressed update makes.
  *
  * <p>h = c g + (λ / N) w; u ← m u + h; v ← v + u, or with Nesterov v ← v + h + m u. Here u is the
  * classical velocity also with Nesterov, so that it goes on from a dense phase as it is; the
- * paper's u is m times ours. The gradient is cleared on the way, and places with |v| above a
- * threshold are noted.
+ * paper's u is m times ours. Places with |v| above a threshold are noted on the way.
  *
- * @param momentum m
- * @param nesterov whether to look ahead
+ * <p>Works in blocks that fit into the nearest cache, on arrays, whose loops are compiled to vector
+ * instructions.
  */
-record Correction(float momentum, boolean nesterov) {
+final class Correction {
 
-  private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+  private static final int BLOCK = 1024;
+
+  private final float momentum;
+  private final float ofGradient;
+  private final float ofVelocity;
+  private final float[] gradients = new float[BLOCK];
+  private final float[] velocities = new float[BLOCK];
+  private final float[] residuals = new float[BLOCK];
+  private final float[] weights = new float[BLOCK];
+  private final float[] zeros = new float[BLOCK];
+
+  /**
+   * Prepares the pass.
+   *
+   * @param momentum m
+   * @param nesterov whether to look ahead
+   */
+  Correction(float momentum, boolean nesterov) {
+    this.momentum = momentum;
+    this.ofGradient = nesterov ? 1 : 0;
+    this.ofVelocity = nesterov ? momentum : 1;
+  }
 
   /**
    * Works on one stretch.
    *
    * @param factor c, what the gradient is multiplied by
    * @param threshold a size; places with larger residuals are added to the candidates
+   * @param clears whether to clear the gradient on the way, which costs a sixth more
    */
-  void apply(Field field, float factor, float threshold, Candidates found) {
-    if (field.decay() == 0) {
-      plain(field, factor, threshold, found);
-    } else {
-      decayed(field, factor, threshold, found);
-    }
-  }
-
-  private float ofGradient() {
-    return nesterov ? 1 : 0;
-  }
-
-  private float ofVelocity() {
-    return nesterov ? momentum : 1;
-  }
-
-  // Two loops that differ in one term: reading w where it is not needed would cost a fifth more.
-
-  private void plain(Field field, float factor, float threshold, Candidates found) {
-    MemorySegment g = field.gradient();
-    MemorySegment u = field.velocity();
-    MemorySegment v = field.residual();
-    float m = momentum;
-    float a = ofGradient();
-    float b = ofVelocity();
-    int[] places = found.places();
-    int count = found.count();
-    int length = field.length();
-    for (int i = 0; i < length; i++) {
-      float h = factor * g.getAtIndex(FLOAT, i);
-      float velocity = m * u.getAtIndex(FLOAT, i) + h;
-      float residual = v.getAtIndex(FLOAT, i) + (a * h + b * velocity);
-      u.setAtIndex(FLOAT, i, velocity);
-      v.setAtIndex(FLOAT, i, residual);
-      g.setAtIndex(FLOAT, i, 0f);
-      if (Math.abs(residual) > threshold) {
-        if (count < places.length) {
-          places[count] = field.start() + i;
-        }
-        count++;
+  void apply(Field field, float factor, int threshold, boolean clears, Candidates found) {
+    for (int from = 0; from < field.length(); from += BLOCK) {
+      int length = Math.min(BLOCK, field.length() - from);
+      field.gradient().get(from, gradients, 0, length);
+      field.velocity().get(from, velocities, 0, length);
+      field.residual().get(from, residuals, 0, length);
+      scale(factor, length);
+      if (field.decay() != 0) {
+        field.weight().get(from, weights, 0, length);
+        decay(field.decay(), length);
       }
+      correct(length);
+      field.velocity().put(from, velocities, 0, length);
+      field.residual().put(from, residuals, 0, length);
+      if (clears) {
+        field.gradient().put(from, zeros, 0, length);
+      }
+      found.scan(field, from, length, threshold);
     }
-    found.count(count);
   }
 
-  private void decayed(Field field, float factor, float threshold, Candidates found) {
-    MemorySegment g = field.gradient();
-    MemorySegment u = field.velocity();
-    MemorySegment v = field.residual();
-    MemorySegment w = field.weight();
-    float m = momentum;
-    float a = ofGradient();
-    float b = ofVelocity();
-    float decay = field.decay();
-    int[] places = found.places();
-    int count = found.count();
-    int length = field.length();
+  private void scale(float factor, int length) {
     for (int i = 0; i < length; i++) {
-      float h = factor * g.getAtIndex(FLOAT, i) + decay * w.getAtIndex(FLOAT, i);
-      float velocity = m * u.getAtIndex(FLOAT, i) + h;
-      float residual = v.getAtIndex(FLOAT, i) + (a * h + b * velocity);
-      u.setAtIndex(FLOAT, i, velocity);
-      v.setAtIndex(FLOAT, i, residual);
-      g.setAtIndex(FLOAT, i, 0f);
-      if (Math.abs(residual) > threshold) {
-        if (count < places.length) {
-          places[count] = field.start() + i;
-        }
-        count++;
-      }
+      gradients[i] = factor * gradients[i];
     }
-    found.count(count);
+  }
+
+  private void decay(float share, int length) {
+    for (int i = 0; i < length; i++) {
+      gradients[i] = gradients[i] + share * weights[i];
+    }
+  }
+
+  private void correct(int length) {
+    for (int i = 0; i < length; i++) {
+      float velocity = momentum * velocities[i] + gradients[i];
+      velocities[i] = velocity;
+      residuals[i] = residuals[i] + (ofGradient * gradients[i] + ofVelocity * velocity);
+    }
   }
 }

@@ -4,7 +4,9 @@ import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.bytedeco.pytorch.Tensor;
@@ -18,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class CpuBucket implements BucketCompressor {
 
-  private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
   private static final int SPARSE = 8;
 
   private final Dgc settings;
@@ -33,8 +34,8 @@ final class CpuBucket implements BucketCompressor {
   private WireFormat format;
   private @Nullable Tensor message;
   private @Nullable Tensor messages;
-  private MemorySegment messageWords = MemorySegment.NULL;
-  private MemorySegment allWords = MemorySegment.NULL;
+  private ByteBuffer ownMessage = ByteBuffer.allocate(0);
+  private final List<ByteBuffer> messageOf = new ArrayList<>();
   private int[] places = new int[0];
   private float[] values = new float[0];
   private int threshold = Selector.NO_THRESHOLD;
@@ -70,14 +71,22 @@ final class CpuBucket implements BucketCompressor {
       int words = format.words();
       var own = TensorScope.keep(Tensors.zeros(torch.ScalarType.Int, words));
       var all = TensorScope.keep(Tensors.zeros(torch.ScalarType.Int, (long) words * ranks));
-      messageWords = NativeView.of(own);
-      allWords = NativeView.of(all);
+      ownMessage = buffer(NativeView.of(own));
+      messageOf.clear();
+      long bytes = (long) words * Integer.BYTES;
+      for (int rank = 0; rank < ranks; rank++) {
+        messageOf.add(buffer(NativeView.of(all).asSlice(rank * bytes, bytes)));
+      }
       message = own;
       messages = all;
     }
     places = new int[capacity];
     values = new float[capacity];
     selector.allocate(capacity, elements);
+  }
+
+  private static ByteBuffer buffer(MemorySegment memory) {
+    return memory.asByteBuffer().order(ByteOrder.nativeOrder());
   }
 
   @Override
@@ -107,25 +116,29 @@ final class CpuBucket implements BucketCompressor {
     var found = selector.candidates();
     found.clear();
     for (var field : fields) {
-      correction.apply(field, (float) factor, Float.intBitsToFloat(above), found);
+      correction.apply(field, (float) factor, above, isDense(), found);
     }
     threshold = selector.choose(fields, elements, k, above);
     send(found);
+  }
+
+  /** Tells whether so much is received that all of the gradient is looked at. */
+  private boolean isDense() {
+    return (long) format.capacity() * ranks > elements / SPARSE;
   }
 
   /** Whatever goes into the message leaves the residual, to the last bit. */
   private void send(Candidates chosen) {
     int count = chosen.count();
     readResiduals(chosen, count);
-    format.write(messageWords, chosen.places(), values, count);
+    format.write(ownMessage, chosen.places(), values, count);
     int i = 0;
     for (var field : fields) {
-      for (; i < count && isIn(field, chosen.places()[i]); i++) {
+      for (; i < count && field.holds(chosen.places()[i]); i++) {
         int at = chosen.places()[i] - field.start();
-        float left = field.residual().getAtIndex(FLOAT, at) - values[i];
-        field.residual().setAtIndex(FLOAT, at, left);
+        field.residual().put(at, field.residual().get(at) - values[i]);
         if (masksMomentum) {
-          field.velocity().setAtIndex(FLOAT, at, 0f);
+          field.velocity().put(at, 0);
         }
       }
     }
@@ -134,51 +147,57 @@ final class CpuBucket implements BucketCompressor {
   private void readResiduals(Candidates chosen, int count) {
     int i = 0;
     for (var field : fields) {
-      for (; i < count && isIn(field, chosen.places()[i]); i++) {
-        values[i] = field.residual().getAtIndex(FLOAT, chosen.places()[i] - field.start());
+      for (; i < count && field.holds(chosen.places()[i]); i++) {
+        values[i] = field.residual().get(chosen.places()[i] - field.start());
       }
     }
   }
 
-  private static boolean isIn(Field field, int place) {
-    return place < field.start() + field.length();
-  }
-
   @Override
   public void add() {
+    if (!isDense()) {
+      clearReceived();
+    }
     received = 0;
     for (int rank = 0; rank < ranks; rank++) {
-      var words = wordsOf(rank);
-      int count = format.readPlaces(words, places);
-      format.readValues(words, values, count);
+      var from = messageOf.get(rank);
+      int count = format.readPlaces(from, places);
+      format.readValues(from, values, count);
       received += count;
       int i = 0;
       for (var field : fields) {
-        for (; i < count && isIn(field, places[i]); i++) {
+        for (; i < count && field.holds(places[i]); i++) {
           int at = places[i] - field.start();
-          float sum = field.gradient().getAtIndex(FLOAT, at) + values[i];
-          field.gradient().setAtIndex(FLOAT, at, sum);
+          field.gradient().put(at, field.gradient().get(at) + values[i]);
         }
       }
     }
   }
 
-  private MemorySegment wordsOf(int rank) {
-    long bytes = (long) format.words() * Integer.BYTES;
-    return allWords.asSlice(rank * bytes, bytes);
+  /** Where messages will be added up, the rank's own gradient must go. */
+  private void clearReceived() {
+    for (var from : messageOf) {
+      int count = format.readPlaces(from, places);
+      int i = 0;
+      for (var field : fields) {
+        for (; i < count && field.holds(places[i]); i++) {
+          field.gradient().put(places[i] - field.start(), 0);
+        }
+      }
+    }
   }
 
   @Override
   public void apply(double lr) {
-    if (received > elements / SPARSE) {
+    if (isDense()) {
       fields.forEach(field -> applyAll(field, (float) lr));
       return;
     }
     for (int rank = 0; rank < ranks; rank++) {
-      int count = format.readPlaces(wordsOf(rank), places);
+      int count = format.readPlaces(messageOf.get(rank), places);
       int i = 0;
       for (var field : fields) {
-        for (; i < count && isIn(field, places[i]); i++) {
+        for (; i < count && field.holds(places[i]); i++) {
           // A place that several ranks have sent is zero when it comes again.
           applyAt(field, places[i] - field.start(), (float) lr);
         }
@@ -193,27 +212,13 @@ final class CpuBucket implements BucketCompressor {
   }
 
   private static void applyAt(Field field, int at, float lr) {
-    float gradient = field.gradient().getAtIndex(FLOAT, at);
-    float weight = field.weight().getAtIndex(FLOAT, at);
-    field.weight().setAtIndex(FLOAT, at, weight - lr * gradient);
-    field.gradient().setAtIndex(FLOAT, at, 0f);
+    field.weight().put(at, field.weight().get(at) - lr * field.gradient().get(at));
+    field.gradient().put(at, 0);
   }
 
   @Override
   public long received() {
     return received;
-  }
-
-  @Override
-  public double residualSquares() {
-    double sum = 0;
-    for (var field : fields) {
-      for (int i = 0; i < field.length(); i++) {
-        double value = field.residual().getAtIndex(FLOAT, i);
-        sum += value * value;
-      }
-    }
-    return sum;
   }
 
   @Override

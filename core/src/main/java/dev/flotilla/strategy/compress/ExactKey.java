@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 
@@ -21,7 +20,7 @@ final class ExactKey {
     Arrays.fill(high, 0);
     for (var field : fields) {
       for (int i = 0; i < field.length(); i++) {
-        high[key(field, i) >>> LOW_BITS]++;
+        high[field.key(i) >>> LOW_BITS]++;
       }
     }
     int left = k;
@@ -36,7 +35,7 @@ final class ExactKey {
     Arrays.fill(low, 0);
     for (var field : fields) {
       for (int i = 0; i < field.length(); i++) {
-        int key = key(field, i);
+        int key = field.key(i);
         if (key >>> LOW_BITS == top) {
           low[key & LOW_MASK]++;
         }
@@ -48,9 +47,5 @@ final class ExactKey {
       left -= low[part--];
     }
     return part;
-  }
-
-  private static int key(Field field, int i) {
-    return field.residual().getAtIndex(ValueLayout.JAVA_INT, i) & TopKeys.WITHOUT_SIGN;
   }
 }

@@ -10,7 +10,7 @@ record Link(double latency, double secondsPerByte) {
 
   /** Fits the times of a small all-reduce and a large one. */
   static Link fitted(double smallBytes, double small, double largeBytes, double large) {
-    double perByte = Math.max(1e-12, (large - small) / (largeBytes - smallBytes));
+    double perByte = Math.max(1e-10, (large - small) / (largeBytes - smallBytes));
     return new Link(Math.max(1e-6, small - perByte * smallBytes), perByte);
   }
 

@@ -77,7 +77,6 @@ class Meter {
       var field =
           new Field(
               0,
-              PROBED,
               0,
               memory.allocate(bytes, 64),
               memory.allocate(bytes, 64),
@@ -85,7 +84,7 @@ class Meter {
               memory.allocate(bytes, 64));
       for (int i = 0; i < PROBED; i++) {
         // Anything but equal numbers, which are the slowest to choose from.
-        field.gradient().setAtIndex(ValueLayout.JAVA_FLOAT, i, (i * 0x9E3779B9) * 0x1p-31f);
+        field.gradient().put(i, (i * 0x9E3779B9) * 0x1p-31f);
       }
       var bucket = new CpuBucket(settings, rule, List.of(field), PROBED, collective.size());
       try {

@@ -45,6 +45,13 @@ final class Residuals implements AutoCloseable {
     return isSplit;
   }
 
+  /** Returns ‖v‖ of this rank. */
+  double norm() {
+    try (var norm = residual.norm()) {
+      return norm.item_double();
+    }
+  }
+
   /** Leaves each rank its share of the velocity; the shares add up to what it was. */
   void split(int ranks) {
     try (var _ = TensorScope.open()) {

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /** Estimates a threshold from every hundredth residual. */
@@ -38,8 +37,7 @@ final class Sample {
     int next = 0;
     for (var field : fields) {
       for (; next < field.length(); next += stride) {
-        int bits = field.residual().getAtIndex(ValueLayout.JAVA_INT, next);
-        keys[count++] = bits & TopKeys.WITHOUT_SIGN;
+        keys[count++] = field.key(next);
       }
       next -= field.length();
     }

@@ -1,6 +1,5 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
@@ -22,7 +21,6 @@ final class Selector {
   private final boolean isExact;
   private final Candidates found = new Candidates();
   private final Sample sample = new Sample();
-  private final ExactKey exact = new ExactKey();
   private int[] keys = new int[0];
   private long rescans;
 
@@ -83,7 +81,7 @@ final class Selector {
   }
 
   private int takeExactly(List<Field> fields, int k) {
-    int smallest = exact.find(fields, k);
+    int smallest = new ExactKey().find(fields, k);
     // Those above it are fewer than k; equal ones fill up, the first of them first.
     found.clear();
     int above = 0;
@@ -94,7 +92,7 @@ final class Selector {
     int written = 0;
     for (var field : fields) {
       for (int i = 0; i < field.length(); i++) {
-        int key = key(field, i);
+        int key = field.key(i);
         if (key > smallest || (key == smallest && ties-- > 0)) {
           found.places()[written++] = field.start() + i;
         }
@@ -107,13 +105,9 @@ final class Selector {
   private static int count(Field field, int threshold) {
     int count = 0;
     for (int i = 0; i < field.length(); i++) {
-      count += key(field, i) > threshold ? 1 : 0;
+      count += field.key(i) > threshold ? 1 : 0;
     }
     return count;
-  }
-
-  private static int key(Field field, int i) {
-    return field.residual().getAtIndex(ValueLayout.JAVA_INT, i) & TopKeys.WITHOUT_SIGN;
   }
 
   private int narrow(List<Field> fields, int k, int threshold) {
@@ -138,9 +132,8 @@ final class Selector {
   private void readKeys(List<Field> fields, int count) {
     int i = 0;
     for (var field : fields) {
-      int end = field.start() + field.length();
-      for (; i < count && found.places()[i] < end; i++) {
-        keys[i] = key(field, found.places()[i] - field.start());
+      for (; i < count && field.holds(found.places()[i]); i++) {
+        keys[i] = field.key(found.places()[i] - field.start());
       }
     }
   }

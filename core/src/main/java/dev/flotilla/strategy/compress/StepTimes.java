@@ -4,18 +4,16 @@ import dev.flotilla.engine.ExchangeTimes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The times of the latest windows: of the whole step, and of the part that waited for sharing. */
+/** The times of the latest windows: of the whole step, and of the backward that hides sharing. */
 final class StepTimes {
 
   private final List<Double> steps = new ArrayList<>();
-  private final List<Double> exposed = new ArrayList<>();
   private final List<Double> backward = new ArrayList<>();
   private long lastEnd;
 
   /** Forgets what was seen; the next window is not counted, as it may pay for a change. */
   void clear() {
     steps.clear();
-    exposed.clear();
     backward.clear();
     lastEnd = 0;
   }
@@ -23,8 +21,6 @@ final class StepTimes {
   void add(ExchangeTimes times) {
     if (lastEnd != 0) {
       steps.add((times.end() - lastEnd) / 1e9);
-      long start = Math.max(times.backwardEnd(), times.buckets().getFirst().start());
-      exposed.add(Math.max(0, times.end() - start) / 1e9);
       boolean overlapped = times.buckets().getFirst().start() < times.backwardEnd();
       backward.add(overlapped ? times.backward() / 1e9 : 0);
     }
@@ -37,10 +33,6 @@ final class StepTimes {
 
   double step() {
     return median(steps);
-  }
-
-  double exposed() {
-    return median(exposed);
   }
 
   double backward() {

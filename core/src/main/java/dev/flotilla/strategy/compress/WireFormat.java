@@ -1,7 +1,6 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 
 /**
  * How the chosen entries of a bucket lie in a message of 32-bit words, which has the same length on
@@ -18,10 +17,6 @@ import java.lang.foreign.ValueLayout;
  * @param universe n, the number of places that can be named
  */
 record WireFormat(Indices indices, Values values, int capacity, int universe) {
-
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-  private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
-  private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
 
   /** The largest value in 16 bits is 65504; the common factor brings values below half of it. */
   private static final int HALF_EXPONENT = 14;
@@ -58,28 +53,29 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
    *
    * @param places ascending
    */
-  void write(MemorySegment message, int[] places, float[] sent, int count) {
+  void write(ByteBuffer message, int[] places, float[] sent, int count) {
     if (indices == Indices.INT32) {
-      MemorySegment.copy(places, 0, message, INT, 0, count);
-      for (int i = count; i < capacity; i++) {
-        message.setAtIndex(INT, i, -1);
+      for (int i = 0; i < capacity; i++) {
+        message.putInt(byteAt(i), i < count ? places[i] : -1);
       }
     } else {
       pack(message, places, count);
     }
     if (values == Values.FP32) {
-      MemorySegment.copy(sent, 0, message, FLOAT, byteAt(valuesAt()), count);
+      for (int i = 0; i < count; i++) {
+        message.putFloat(byteAt(valuesAt() + i), sent[i]);
+      }
     } else {
       writeHalves(message, sent, count);
     }
   }
 
-  private static long byteAt(int word) {
-    return (long) word * Integer.BYTES;
+  private static int byteAt(int word) {
+    return word * Integer.BYTES;
   }
 
-  private void pack(MemorySegment message, int[] places, int count) {
-    message.setAtIndex(INT, 0, count);
+  private void pack(ByteBuffer message, int[] places, int count) {
+    message.putInt(0, count);
     int low = lowBits();
     var bits = new BitWriter(message, 1);
     int before = 0;
@@ -92,13 +88,13 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
     bits.end();
   }
 
-  private void writeHalves(MemorySegment message, float[] sent, int count) {
+  private void writeHalves(ByteBuffer message, float[] sent, int count) {
     int exponent = commonExponent(sent, count);
-    message.setAtIndex(INT, valuesAt(), exponent);
-    long start = byteAt(valuesAt() + 1) / Short.BYTES;
+    message.putInt(byteAt(valuesAt()), exponent);
+    int start = byteAt(valuesAt() + 1);
     for (int i = 0; i < count; i++) {
       short half = Float.floatToFloat16(Math.scalb(sent[i], exponent));
-      message.setAtIndex(SHORT, start + i, half);
+      message.putShort(start + Short.BYTES * i, half);
       sent[i] = full(half, exponent);
     }
   }
@@ -116,11 +112,13 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
   }
 
   /** Reads the places of a message and returns how many there are. */
-  int readPlaces(MemorySegment message, int[] places) {
+  int readPlaces(ByteBuffer message, int[] places) {
     if (indices == Indices.PACKED) {
       return unpack(message, places);
     }
-    MemorySegment.copy(message, INT, 0, places, 0, capacity);
+    for (int i = 0; i < capacity; i++) {
+      places[i] = message.getInt(byteAt(i));
+    }
     int count = capacity;
     while (count > 0 && places[count - 1] < 0) {
       count--;
@@ -128,8 +126,8 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
     return count;
   }
 
-  private int unpack(MemorySegment message, int[] places) {
-    int count = message.getAtIndex(INT, 0);
+  private int unpack(ByteBuffer message, int[] places) {
+    int count = message.getInt(0);
     int low = lowBits();
     var bits = new BitReader(message, 1, valuesAt());
     int place = 0;
@@ -142,15 +140,17 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
   }
 
   /** Reads the values of a message with so many entries. */
-  void readValues(MemorySegment message, float[] target, int count) {
+  void readValues(ByteBuffer message, float[] target, int count) {
     if (values == Values.FP32) {
-      MemorySegment.copy(message, FLOAT, byteAt(valuesAt()), target, 0, count);
+      for (int i = 0; i < count; i++) {
+        target[i] = message.getFloat(byteAt(valuesAt() + i));
+      }
       return;
     }
-    int exponent = message.getAtIndex(INT, valuesAt());
-    long start = byteAt(valuesAt() + 1) / Short.BYTES;
+    int exponent = message.getInt(byteAt(valuesAt()));
+    int start = byteAt(valuesAt() + 1);
     for (int i = 0; i < count; i++) {
-      target[i] = full(message.getAtIndex(SHORT, start + i), exponent);
+      target[i] = full(message.getShort(start + Short.BYTES * i), exponent);
     }
   }
 }

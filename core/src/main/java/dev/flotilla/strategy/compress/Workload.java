@@ -5,14 +5,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What an update is made of beside the link, as measured; predicts its time in every mode.
+ * What an exchange is made of beside the link, as measured; predicts in every mode how much longer
+ * it makes an update.
  *
- * <p>With C the time in which nothing is exchanged, B the backward that an exchange may hide
- * behind, a + c S the time of an all-reduce and b buckets, the step takes C + max(last bucket, b a
- * + c S − B); with half the bytes, c S / 2 and the conversion; compressed, the choice and what is
- * sent by {@link LinkCost}, of which all but the last bucket hides behind the choice of the next.
+ * <p>With B the backward that an exchange may hide behind, a + c S the time of an all-reduce and b
+ * buckets, that is max(last bucket, b a + c S − B); with half the bytes, c S / 2 and the
+ * conversion; compressed, the choice and what is sent by {@link LinkCost}, of which all but the
+ * last bucket hides behind the choice of the next.
  *
- * @param compute C, in seconds
  * @param backward B, in seconds; 0 if the exchange begins after it
  * @param buckets b
  * @param elements gradients
@@ -20,23 +20,18 @@ import java.util.Set;
  * @param chooseSeconds what correction, choice and application take
  */
 record Workload(
-    double compute,
-    double backward,
-    int buckets,
-    long elements,
-    double convertSeconds,
-    double chooseSeconds) {
+    double backward, int buckets, long elements, double convertSeconds, double chooseSeconds) {
 
-  /** Returns seconds per update for some modes. */
+  /** Returns the seconds that some modes add to an update. */
   Map<ExchangeMode, Double> predict(Set<ExchangeMode> modes, Link link, LinkCost cost) {
     Map<ExchangeMode, Double> seconds = new EnumMap<>(ExchangeMode.class);
     for (var mode : modes) {
       seconds.put(
           mode,
           switch (mode) {
-            case DENSE -> compute + exposed(link, wire(link, Float.BYTES, 1));
-            case HALF -> compute + exposed(link, wire(link, Short.BYTES, 2) + convertSeconds);
-            case SPARSE -> compute + chooseSeconds + sparseWire(link, cost);
+            case DENSE -> exposed(link, wire(link, Float.BYTES, 1));
+            case HALF -> exposed(link, wire(link, Short.BYTES, 2) + convertSeconds);
+            case SPARSE -> chooseSeconds + sparseWire(link, cost);
           });
     }
     return seconds;

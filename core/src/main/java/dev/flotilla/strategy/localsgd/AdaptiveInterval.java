@@ -16,8 +16,6 @@ final class AdaptiveInterval implements Interval {
   private long adaptedAt;
   private double firstLoss = Double.NaN;
   private double firstLr = Double.NaN;
-  private double lossSum;
-  private long count;
 
   AdaptiveInterval(AdaptiveLocalSgd settings) {
     this.settings = settings;
@@ -30,18 +28,8 @@ final class AdaptiveInterval implements Interval {
   }
 
   @Override
-  public void saw(Totals window) {
-    boolean isNew = settings.rule() == IntervalRule.FLEET;
-    lossSum = (isNew ? 0 : lossSum) + window.lossSum();
-    count = (isNew ? 0 : count) + window.count();
-  }
-
-  @Override
-  public Totals endRound() {
-    var round = new Totals(lossSum, count);
-    lossSum = 0;
-    count = 0;
-    return round;
+  public boolean looksAtLastWindow() {
+    return settings.rule() == IntervalRule.FLEET;
   }
 
   @Override
@@ -95,8 +83,5 @@ final class AdaptiveInterval implements Interval {
     adaptedAt = shared.number("adapted_at", adaptedAt);
     firstLoss = shared.real("first_loss", firstLoss);
     firstLr = shared.real("first_lr", firstLr);
-    var own = state.own().part("localsgd/interval");
-    lossSum = own.real("loss_sum", lossSum);
-    count = own.number("count", count);
   }
 }

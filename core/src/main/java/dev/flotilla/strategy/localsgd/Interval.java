@@ -9,12 +9,9 @@ sealed interface Interval permits FixedInterval, AdaptiveInterval {
   /** Returns the present interval. */
   int updates();
 
-  /** Takes note of a window on this rank. */
-  default void saw(Totals window) {}
-
-  /** Returns what of this rank's windows the next interval depends on, and begins a new round. */
-  default Totals endRound() {
-    return new Totals(0, 0);
+  /** Tells whether it looks at the last window before an average only, not at the whole round. */
+  default boolean looksAtLastWindow() {
+    return false;
   }
 
   /**

@@ -19,9 +19,9 @@ final class LocalAveraging implements Sync {
 
   private final Averaging settings;
   private final Interval interval;
-  private final Levels.Joined levels;
   private final StepContext context;
   private final SyncSteps steps;
+  private final RoundLoss loss;
   private final RoundNumbers numbers;
   private final RoundLog log;
   private final MeanWire wire;
@@ -36,9 +36,9 @@ final class LocalAveraging implements Sync {
   LocalAveraging(Averaging settings, Interval interval, Levels.Joined levels, StepContext context) {
     this.settings = settings;
     this.interval = interval;
-    this.levels = levels;
     this.context = context;
     this.steps = new SyncSteps(settings.beginStep());
+    this.loss = new RoundLoss(interval.looksAtLastWindow());
     this.numbers = new RoundNumbers(levels.all());
     this.log = new RoundLog(context.events(), levels.all().size(), levels.all().rank());
     this.wire = SplitWire.of(settings.wire(), levels, context.arena().values().numel());
@@ -67,7 +67,7 @@ final class LocalAveraging implements Sync {
 
   @Override
   public void afterWindow(StepOutcome window) {
-    interval.saw(window.totals());
+    loss.saw(window.totals());
     if (!steps.isDue(interval.updates())) {
       isCommon = false;
       advance();
@@ -94,7 +94,7 @@ final class LocalAveraging implements Sync {
     wire.start(common().depart());
     wire.finish();
     lastDrift = common().arrive(!steps.isStart(), false);
-    numbers.start(interval.endRound(), lastDrift, computed);
+    numbers.start(loss.end(), lastDrift, computed);
     numbers.finish();
     steps.averaged();
     conclude(lr, arrived);
@@ -111,7 +111,7 @@ final class LocalAveraging implements Sync {
       conclude(lr, arrived);
     }
     wire.start(common().depart());
-    numbers.start(interval.endRound(), lastDrift, computed);
+    numbers.start(loss.end(), lastDrift, computed);
     isUnderWay = true;
     isCommon = false;
   }
@@ -178,6 +178,7 @@ final class LocalAveraging implements Sync {
     isUnderWay = own.number("under_way", isUnderWay ? 1 : 0) == 1;
     lastDrift = own.real("drift", lastDrift);
     numbers.remember(own);
+    loss.remember(own);
     common().remember(state);
     interval.remember(state);
     wire.remember(state);

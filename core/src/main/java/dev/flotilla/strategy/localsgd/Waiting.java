@@ -15,15 +15,14 @@ final class Waiting {
   private static final double WORTH_A_NAME = 0.1;
 
   private final int rank;
-  private final double[] lag;
-  private double computing;
+  private final double[] computing;
   private double blocked;
   private double forOthers;
   private boolean hasBegun;
 
   Waiting(int ranks, int rank) {
     this.rank = rank;
-    this.lag = new double[ranks];
+    this.computing = new double[ranks];
   }
 
   /** Takes note of a round: how long each rank has computed, and how long this one was held up. */
@@ -32,22 +31,19 @@ final class Waiting {
       hasBegun = true;
       return;
     }
-    double slowest = Arrays.stream(seconds).max().orElse(0);
-    double fastest = Arrays.stream(seconds).min().orElse(0);
-    computing += seconds[rank];
     blocked += held;
-    forOthers += slowest - seconds[rank];
-    for (int i = 0; i < lag.length; i++) {
-      lag[i] += seconds[i] - fastest;
+    forOthers += Arrays.stream(seconds).max().orElse(0) - seconds[rank];
+    for (int i = 0; i < seconds.length; i++) {
+      computing[i] += seconds[i];
     }
   }
 
-  /** Returns the ranks that the others have waited for, by more than a tenth of their time. */
+  /** Returns the ranks that have computed for a tenth longer than the fastest, over all rounds. */
   private List<Integer> slowRanks() {
+    double fastest = Arrays.stream(computing).min().orElse(0);
     List<Integer> slow = new ArrayList<>();
-    double fastest = computing - lag[rank];
-    for (int i = 0; i < lag.length; i++) {
-      if (lag[i] > WORTH_A_NAME * fastest) {
+    for (int i = 0; i < computing.length; i++) {
+      if (computing[i] > (1 + WORTH_A_NAME) * fastest) {
         slow.add(i);
       }
     }
@@ -56,7 +52,7 @@ final class Waiting {
 
   Map<String, Object> figures() {
     Map<String, Object> figures = new LinkedHashMap<>();
-    figures.put("computing_seconds", computing);
+    figures.put("computing_seconds", computing[rank]);
     figures.put("blocked_seconds", blocked);
     figures.put("for_slower_ranks_seconds", forOthers);
     figures.put("waited_for", slowRanks());

@@ -135,7 +135,7 @@ final class LossScale {
     endIfHopeless(isLossFinite);
     shrink();
     notices.accept(
-        "amp: %s, update skipped on all ranks (%d so far), loss scale %s"
+        "amp: %s, update skipped (%d so far), loss scale %s"
             .formatted(
                 isLossFinite ? "a gradient overflowed" : "the loss is not finite", skipped, scale));
   }

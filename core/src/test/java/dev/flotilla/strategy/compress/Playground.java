@@ -40,7 +40,6 @@ final class Playground implements AutoCloseable {
   private Field field(int start, int count, float decay) {
     return new Field(
         start,
-        count,
         decay,
         part(gradient, start, count),
         part(velocity, start, count),

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -13,6 +15,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WireFormatTests {
 
   private final SplittableRandom random = new SplittableRandom(3);
+
+  private static ByteBuffer buffer(MemorySegment memory) {
+    return memory.asByteBuffer().order(ByteOrder.nativeOrder());
+  }
 
   private int[] places(int count, int universe) {
     return random.ints(0, universe).distinct().limit(count).sorted().toArray();
@@ -47,7 +53,7 @@ class WireFormatTests {
     var sent = values(count, 1e-4);
     var before = sent.clone();
     try (var memory = Arena.ofConfined()) {
-      var message = memory.allocate(4L * format.words(), 4).fill((byte) 0x55);
+      var message = buffer(memory.allocate(4L * format.words(), 4).fill((byte) 0x55));
       format.write(message, places, sent, count);
       var readPlaces = new int[format.capacity()];
       var readValues = new float[format.capacity()];
@@ -80,7 +86,7 @@ class WireFormatTests {
     for (float size : new float[] {1e-30f, 1e-8f, 1, 7e4f, 3e30f}) {
       var sent = new float[] {size, -size / 3, size / 1000, 0};
       try (var memory = Arena.ofConfined()) {
-        MemorySegment message = memory.allocate(4L * format.words(), 4);
+        var message = buffer(memory.allocate(4L * format.words(), 4));
         format.write(message, new int[] {1, 2, 3, 4}, sent, 4);
       }
       assertThat(sent[0])

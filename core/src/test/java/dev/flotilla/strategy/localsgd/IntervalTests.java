@@ -127,15 +127,15 @@ class IntervalTests {
 
   @Test
   void fleetLooksAtTheLastWindowAndThePaperAtTheRound() {
-    var fleet = adaptive(4, 1, IntervalRule.FLEET);
-    var paper = adaptive(4, 1, IntervalRule.ADACOMM);
-    for (var interval : List.of(fleet, paper)) {
-      interval.saw(new Totals(30, 10));
-      interval.saw(new Totals(10, 5));
+    assertThat(adaptive(4, 1, IntervalRule.FLEET).looksAtLastWindow()).isTrue();
+    assertThat(adaptive(4, 1, IntervalRule.ADACOMM).looksAtLastWindow()).isFalse();
+    for (boolean isLastOnly : List.of(true, false)) {
+      var loss = new RoundLoss(isLastOnly);
+      loss.saw(new Totals(30, 10));
+      loss.saw(new Totals(10, 5));
+      assertThat(loss.end()).isEqualTo(isLastOnly ? new Totals(10, 5) : new Totals(40, 15));
+      assertThat(loss.end()).isEqualTo(new Totals(0, 0));
     }
-    assertThat(fleet.endRound()).isEqualTo(new Totals(10, 5));
-    assertThat(paper.endRound()).isEqualTo(new Totals(40, 15));
-    assertThat(paper.endRound()).isEqualTo(new Totals(0, 0));
   }
 
   @Test

@@ -342,6 +342,7 @@ class AveragingTests {
             round -> {
               assertThat(round.interval()).isEqualTo(4);
               assertThat(round.driftMean()).isPositive();
+              assertThat(round.loss()).isPositive();
               assertThat(round.driftLargest()).isGreaterThanOrEqualTo(round.driftMean());
             });
     assertThat(run.figures())

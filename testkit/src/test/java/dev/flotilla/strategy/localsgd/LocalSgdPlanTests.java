@@ -90,6 +90,14 @@ class LocalSgdPlanTests {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"dgc: {}", "fuse_all_reduce: {}"})
+  void installedTechniquesThatContradictItAreRefused(String other) {
+    assertThatThrownBy(() -> plan(TWO, "localsgd: {k_steps: 4}, " + other, ""))
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("contradict each other: ranks update on their own");
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"dgc", "sharding", "fuse_all_reduce"})
   void techniquesThatContradictItAreRefusedWithTheReason(String key) {
     var builder =

@@ -1,0 +1,41 @@
+package dev.flotilla.examples;
+
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.strategy.compress.Dgc;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.data.Digits;
+import dev.flotilla.zoo.model.LeNet5;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The baseline with compressed gradients, sparser step by step; launch it on two ranks or more.
+ *
+ * <p>LeNet-5 is small, so parameters from 256 elements on are compressed.
+ */
+public final class Compressed {
+
+  private Compressed() {}
+
+  /** Prints accuracy and, on several ranks, how many times fewer bytes were sent. */
+  public static void main(String[] args) {
+    System.out.println(run(2));
+  }
+
+  static Map<String, Object> run(int epochs) {
+    var digits = new Digits();
+    var world = World.join();
+    try (var trainer =
+        Trainer.on(world)
+            .model(new LeNet5(10))
+            .optimizer(new Momentum(0.05, 0.9))
+            .strategy(new Dgc(0, 100, List.of(0.75, 0.9375, 0.984375, 0.996)).minNumel(256))
+            .build()) {
+      var result = trainer.fit(digits.train().batches(64 / world.size()).shuffled(42), epochs);
+      return Map.of(
+          "accuracy", result.accuracyOn(digits.test()),
+          "dgc", trainer.figures().getOrDefault("dgc", "none"));
+    }
+  }
+}
