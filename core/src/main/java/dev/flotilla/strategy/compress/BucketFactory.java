@@ -57,7 +57,6 @@ record BucketFactory(
       fields.add(
           new Field(
               Math.toIntExact(stretch.offset() - bucket.offset()),
-              Math.toIntExact(stretch.length()),
               (float) (stretch.decay() / ranks),
               NativeView.of(stage.gradient().host()),
               NativeView.of(stage.velocity().host()),

@@ -2,12 +2,11 @@ package dev.flotilla.strategy.compress;
 
 import dev.flotilla.memory.TensorScope;
 import java.util.List;
-import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 
 /**
  * Compresses what lies on a GPU by way of main memory: gradient, velocity, residual and weight go
- * there, the CPU's passes run over them, and the results go back. Parameters move on the GPU.
+ * there, the CPU's passes run over them, and the results go back.
  *
  * <p>Costs seven passes over the bus for a window, which is little against the wire that asks for
  * compression.
@@ -86,29 +85,17 @@ final class StagedBucket implements BucketCompressor {
   @Override
   public void add() {
     inner.add();
-    stages.forEach(stage -> stage.gradient().bringBack());
   }
 
   @Override
   public void apply(double lr) {
-    try (var step = new Scalar(-lr)) {
-      for (var stage : stages) {
-        var gradient = stage.gradient().device();
-        stage.weight().device().add_(gradient, step);
-        gradient.zero_();
-      }
-    }
+    inner.apply(lr);
+    stages.forEach(stage -> stage.weight().bringBack());
   }
 
   @Override
   public long received() {
     return inner.received();
-  }
-
-  @Override
-  public double residualSquares() {
-    stages.forEach(stage -> stage.residual().fetch());
-    return inner.residualSquares();
   }
 
   @Override
