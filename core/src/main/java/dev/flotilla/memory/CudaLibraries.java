@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +72,7 @@ final class CudaLibraries {
     }
   }
 
-  private static TreeSet<String> otherVersions(String name, @Nullable String libraryPath) {
+  private static Set<String> otherVersions(String name, @Nullable String libraryPath) {
     List<String> folders = new ArrayList<>(USUAL_FOLDERS);
     if (libraryPath != null) {
       folders.addAll(List.of(libraryPath.split(":", -1)));
@@ -86,7 +87,7 @@ final class CudaLibraries {
     return found;
   }
 
-  private static void addFrom(Path folder, String start, TreeSet<String> found) {
+  private static void addFrom(Path folder, String start, Set<String> found) {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, start + "*")) {
       files.forEach(file -> found.add(file.toString()));
     } catch (IOException unreadable) {
