@@ -52,6 +52,15 @@ public record Momentum(
 
   @Override
   public Bound bind(List<ParameterGroup> groups) {
+    return momentum == 0 ? descent(groups) : withVelocities(groups);
+  }
+
+  /** The fused operator takes no velocities where the momentum is zero. */
+  private Bound descent(List<ParameterGroup> groups) {
+    return new Sgd(lr, weightDecay, scaleLr, baseBatch).bind(groups);
+  }
+
+  private Bound withVelocities(List<ParameterGroup> groups) {
     return new BoundMomentum(this, groups.stream().map(group -> new GroupState(group, 1)).toList());
   }
 
@@ -61,6 +70,9 @@ public record Momentum(
    * @param velocities for each group, a tensor per slice
    */
   public Bound bind(List<ParameterGroup> groups, List<List<Tensor>> velocities) {
+    if (momentum == 0) {
+      return descent(groups);
+    }
     List<GroupState> states = new ArrayList<>();
     for (int i = 0; i < groups.size(); i++) {
       states.add(new GroupState(groups.get(i), velocities.get(i)));

@@ -44,6 +44,12 @@ class OptimizersAgainstLibtorchTests {
         new Row("sgd", new Sgd(0.1), (p, wd) -> sgd(p, 0, false, wd), precision, 0),
         new Row("sgd, decay", new Sgd(0.1, 0.05), (p, wd) -> sgd(p, 0, false, wd), precision, 0),
         new Row(
+            "momentum of 0, decay",
+            new Momentum(0.1, 0, false, 0.05),
+            (p, wd) -> sgd(p, 0, false, wd),
+            precision,
+            0),
+        new Row(
             "momentum", new Momentum(0.1, 0.9), (p, wd) -> sgd(p, 0.9, false, wd), precision, 1e-6),
         new Row(
             "nesterov, decay",

@@ -60,7 +60,8 @@ final class Compression implements AutoCloseable {
   private static ParameterArena requireOnCpu(ParameterArena arena) {
     if (arena.values().is_cuda()) {
       throw new ConfigException(
-          "device", "must be cpu with dgc or exchange: auto, which choose on the CPU, but was cuda");
+          "device",
+          "must be cpu with dgc or exchange: auto, which choose on the CPU, but was cuda");
     }
     return arena;
   }
