@@ -49,8 +49,11 @@ record BenchVariant(String name, String strategy) {
     return "strategy={" + strategy + "}";
   }
 
-  /** Steps before the first measured one; a technique that measures for itself needs more. */
+  /** Steps before the first measured one; one that measures, or loops in Java, needs more. */
   int warmUp() {
-    return strategy.contains("mg_wfbp") || strategy.contains("auto") ? 12 : 3;
+    if (strategy.contains("dgc")) {
+      return 25;
+    }
+    return strategy.contains("mg_wfbp") ? 12 : 3;
   }
 }
