@@ -12,6 +12,7 @@ import dev.flotilla.engine.Exchange;
 import dev.flotilla.engine.ExchangeTimes;
 import dev.flotilla.engine.StepContext;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.RunState;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -66,6 +67,10 @@ final class AdaptiveExchange implements Exchange {
     var collective = context.collective();
     if (collective.size() == 1) {
       return new SparseExchange(compression);
+    }
+    if (context.arena().values().is_cuda()) {
+      throw new ConfigException(
+          "device", "must be cpu with exchange: auto, which weighs times of the CPU, but was cuda");
     }
     return new AdaptiveExchange(
         compression, collective, new Meter(collective), compression.cost(), context.measured());

@@ -6,7 +6,6 @@ import dev.flotilla.collective.Collective;
 import dev.flotilla.engine.StepContext;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
-import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.RunState;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -42,7 +41,7 @@ final class Compression implements AutoCloseable {
   Compression(Dgc settings, StepContext context, boolean masksMomentum) {
     this.settings = settings;
     this.ramp = settings.ramp();
-    this.arena = requireOnCpu(context.arena());
+    this.arena = context.arena();
     this.collective = context.collective();
     var update = context.updateSettings();
     rule = ruleOf(update.optimizer(), masksMomentum);
@@ -55,15 +54,6 @@ final class Compression implements AutoCloseable {
     updateOfAll = new OrdinaryUpdate(update.optimizer(), arena, velocity, all);
     updateOfSmall = new OrdinaryUpdate(update.optimizer(), arena, velocity, division.dense());
     factory = new BucketFactory(settings, rule, arena, residuals, division, collective.size());
-  }
-
-  private static ParameterArena requireOnCpu(ParameterArena arena) {
-    if (arena.values().is_cuda()) {
-      throw new ConfigException(
-          "device",
-          "must be cpu with dgc or exchange: auto, which choose on the CPU, but was cuda");
-    }
-    return arena;
   }
 
   private static Rule ruleOf(Optimizer optimizer, boolean masksMomentum) {
