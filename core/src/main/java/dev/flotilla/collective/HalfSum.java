@@ -16,7 +16,7 @@ import org.bytedeco.pytorch.Tensor;
 public final class HalfSum implements AutoCloseable {
 
   /** Numbers per chunk: enough for a link to come up to speed, little against a cache. */
-  static final long CHUNK = 1 << 20;
+  static final long CHUNK = 1 << 22;
 
   private final Collective collective;
   private final HalfChunk[] chunks = new HalfChunk[2];
