@@ -119,6 +119,7 @@ final class RunConfigTests {
             "device",
             "optimizer",
             "schedule",
+            "exchange",
             "batch_norm",
             "eval",
             "init_from",
