@@ -22,7 +22,7 @@ record FileVerifier(Path file, FileNote note) {
    * @throws CheckpointException that names file and place of the first difference
    */
   void verify() {
-    inFile(channel -> verifyBlocks(channel, 0, blocks()));
+    inFile(blocks -> blocks.verify(0, count()));
   }
 
   /**
@@ -31,7 +31,7 @@ record FileVerifier(Path file, FileNote note) {
    * @throws CheckpointException that names file and place of the first difference
    */
   void verifyHeader() {
-    inFile(channel -> verifyBlocks(channel, 0, headerBlocks(channel)));
+    inFile(blocks -> blocks.verify(0, blocks.ofHeader()));
   }
 
   /**
@@ -40,29 +40,17 @@ record FileVerifier(Path file, FileNote note) {
    * @throws CheckpointException that names file and place of the first difference
    */
   void verifyData() {
-    inFile(channel -> verifyBlocks(channel, headerBlocks(channel), blocks()));
+    inFile(blocks -> blocks.verify(blocks.ofHeader(), count()));
   }
 
-  private int blocks() {
+  private int count() {
     return note.crc32c().size();
-  }
-
-  /** The length of the header is its first eight bytes, which must be sound before it is used. */
-  private int headerBlocks(FileChannel channel) throws IOException {
-    if (blocks() == 0) {
-      return 0;
-    }
-    verifyBlocks(channel, 0, 1);
-    var start = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    channel.read(start, 0);
-    long end = start.hasRemaining() ? 0 : Long.BYTES + start.getLong(0);
-    return Math.clamp(Math.ceilDiv(end, (long) FileNote.BLOCK), 1, blocks());
   }
 
   private void inFile(Comparison comparison) {
     try (var channel = FileChannel.open(file, StandardOpenOption.READ)) {
       requireSize(channel.size());
-      comparison.compare(channel);
+      comparison.compare(new Blocks(channel));
     } catch (IOException e) {
       throw CheckpointException.of("cannot read", file, e);
     }
@@ -76,34 +64,55 @@ record FileVerifier(Path file, FileNote note) {
     }
   }
 
-  private void verifyBlocks(FileChannel channel, int from, int to) throws IOException {
-    var buffer = ByteBuffer.allocateDirect(FileNote.BLOCK);
-    var checksum = new CRC32C();
-    for (int block = from; block < to; block++) {
-      long begin = (long) block * FileNote.BLOCK;
-      readBlock(channel, buffer, begin);
-      long end = begin + buffer.remaining();
-      checksum.reset();
-      checksum.update(buffer);
-      var found = BlockChecksums.text(checksum.getValue());
-      if (!found.equals(note.crc32c().get(block))) {
-        throw new CheckpointException(
-            "%s is damaged somewhere in bytes [%d, %d): their CRC32C is %s, but should be %s"
-                .formatted(file, begin, end, found, note.crc32c().get(block)));
+  private interface Comparison {
+    void compare(Blocks blocks) throws IOException;
+  }
+
+  /** The blocks of the open file, read into one buffer. */
+  private final class Blocks {
+
+    private final FileChannel channel;
+    private final ByteBuffer buffer =
+        ByteBuffer.allocateDirect((int) Math.min(FileNote.BLOCK, note.bytes()));
+    private final CRC32C checksum = new CRC32C();
+
+    Blocks(FileChannel channel) {
+      this.channel = channel;
+    }
+
+    /** The length of the header is its first eight bytes, which must be sound before it is used. */
+    int ofHeader() throws IOException {
+      if (count() == 0) {
+        return 0;
+      }
+      verify(0, 1);
+      buffer.rewind().order(ByteOrder.LITTLE_ENDIAN);
+      long end = buffer.remaining() < Long.BYTES ? 0 : Long.BYTES + buffer.getLong(0);
+      return Math.clamp(Math.ceilDiv(end, (long) FileNote.BLOCK), 1, count());
+    }
+
+    void verify(int from, int to) throws IOException {
+      for (int block = from; block < to; block++) {
+        long begin = (long) block * FileNote.BLOCK;
+        read(begin);
+        long end = begin + buffer.remaining();
+        checksum.reset();
+        checksum.update(buffer);
+        var found = BlockChecksums.text(checksum.getValue());
+        if (!found.equals(note.crc32c().get(block))) {
+          throw new CheckpointException(
+              "%s is damaged somewhere in bytes [%d, %d): their CRC32C is %s, but should be %s"
+                  .formatted(file, begin, end, found, note.crc32c().get(block)));
+        }
       }
     }
-  }
 
-  private static void readBlock(FileChannel channel, ByteBuffer buffer, long begin)
-      throws IOException {
-    buffer.clear();
-    while (buffer.hasRemaining() && channel.read(buffer, begin + buffer.position()) >= 0) {
-      // A read may return less than asked for.
+    private void read(long begin) throws IOException {
+      buffer.clear();
+      while (buffer.hasRemaining() && channel.read(buffer, begin + buffer.position()) >= 0) {
+        // A read may return less than asked for.
+      }
+      buffer.flip();
     }
-    buffer.flip();
-  }
-
-  private interface Comparison {
-    void compare(FileChannel channel) throws IOException;
   }
 }
