@@ -58,13 +58,7 @@ public final class BenchRank implements Callable<Integer> {
 
   /** Runs a rank with the options that {@code flotilla bench network} gives it. */
   public static void main(String[] args) {
-    var command = new CommandLine(new BenchRank());
-    command.setExecutionExceptionHandler(
-        (failure, _, _) -> {
-          System.err.println("flotilla: " + failure.getMessage());
-          return 1;
-        });
-    System.exit(command.execute(args));
+    CommandLine.populateCommand(new BenchRank(), args).call();
   }
 
   /** A variant under way. */

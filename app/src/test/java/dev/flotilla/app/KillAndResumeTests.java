@@ -30,6 +30,7 @@ import tools.jackson.databind.node.ObjectNode;
 class KillAndResumeTests {
 
   private static final int KILLS = Integer.getInteger("flotilla.test.kills", 12);
+  private static final int KILLS_IN_A_RUN = 3;
   private static final int KILLS_PER_VARIANT =
       Integer.getInteger("flotilla.test.kills.per.variant", 1);
   private static final int STOPS = Integer.getInteger("flotilla.test.stops", 3);
@@ -108,8 +109,9 @@ class KillAndResumeTests {
   @TempDir static Path folder;
   private static final Map<String, Whole> WHOLE = new HashMap<>();
 
+  /** Each run is killed several times before it may come to its end. */
   static Stream<Integer> seeds() {
-    return IntStream.range(0, KILLS).boxed();
+    return IntStream.range(0, Math.ceilDiv(KILLS, KILLS_IN_A_RUN)).boxed();
   }
 
   static Stream<Integer> stops() {
@@ -123,14 +125,14 @@ class KillAndResumeTests {
   @ParameterizedTest
   @MethodSource("seeds")
   void killedAtARandomInstant(int seed) throws Exception {
-    killAndResume("plain, async", seed);
+    killAndResume("plain, async", seed, KILLS_IN_A_RUN);
   }
 
   @ParameterizedTest
   @MethodSource("variants")
   void killedWithEachTechnique(String variant) throws Exception {
     for (int seed = 0; seed < KILLS_PER_VARIANT; seed++) {
-      killAndResume(variant, 1000 + seed);
+      killAndResume(variant, 1000 + seed, 1);
     }
   }
 
@@ -182,14 +184,31 @@ class KillAndResumeTests {
     assertThat(resumed.model()).as(how).hasSameBinaryContentAs(whole.model());
   }
 
-  private static void killAndResume(String variant, int seed) throws Exception {
+  private static void killAndResume(String variant, int seed, int kills) throws Exception {
     var whole = whole(variant);
     var flotilla = flotilla(variant.replaceAll("\\W+", "-") + "-" + seed);
     var random = new SplittableRandom(seed);
+    var how = new StringBuilder("%s, seed %d".formatted(variant, seed));
+    for (int i = 0; i < kills; i++) {
+      how.append(kill(flotilla, variant, random, whole.took()));
+    }
+    try (var again = launch(flotilla, variant)) {
+      again.await().expect(ExitCodes.OK);
+    }
+    var run = flotilla.work().resolve("run");
+    assertSame(whole.files(), new RunFiles(run), how.toString());
+    try (var left = Files.list(run.resolve("checkpoints"))) {
+      assertThat(left.map(path -> path.getFileName().toString()))
+          .allMatch(name -> name.startsWith("update-") || name.equals(".writer"));
+    }
+  }
+
+  /** Returns who was killed and when. */
+  private static String kill(
+      Flotilla flotilla, String variant, SplittableRandom random, Duration whole) throws Exception {
     int victim = random.nextInt(RANKS);
     // From the moment when the rank exists, over all of the run, its saves and its end.
-    var after = Duration.ofMillis((long) (whole.took().toMillis() * random.nextDouble()));
-    var run = flotilla.work().resolve("run");
+    var after = Duration.ofMillis((long) (whole.toMillis() * random.nextDouble()));
     try (var job = launch(flotilla, variant)) {
       var rank = job.rank(victim);
       Thread.sleep(after);
@@ -199,15 +218,7 @@ class KillAndResumeTests {
           .as("rank %d killed after %s, alive: %s\n%s", victim, after, wasAlive, job.err())
           .isIn(ExitCodes.OK, ExitCodes.SIGNAL + 9);
     }
-    try (var again = launch(flotilla, variant)) {
-      again.await().expect(ExitCodes.OK);
-    }
-    var how = "%s, seed %d: rank %d killed after %s".formatted(variant, seed, victim, after);
-    assertSame(whole.files(), new RunFiles(run), how);
-    try (var left = Files.list(run.resolve("checkpoints"))) {
-      assertThat(left.map(path -> path.getFileName().toString()))
-          .allMatch(name -> name.startsWith("update-") || name.equals(".writer"));
-    }
+    return ": rank %d killed after %s".formatted(victim, after);
   }
 
   private static Whole whole(String variant) throws IOException {
