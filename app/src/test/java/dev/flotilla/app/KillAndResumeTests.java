@@ -206,7 +206,7 @@ class KillAndResumeTests {
   /** Returns who was killed and when. */
   private static String kill(
       Flotilla flotilla, String variant, SplittableRandom random, Duration whole) throws Exception {
-    int victim = random.nextInt(RANKS);
+    int victim = random.nextInt(ranks(variant));
     // From the moment when the rank exists, over all of the run, its saves and its end.
     var after = Duration.ofMillis((long) (whole.toMillis() * random.nextDouble()));
     try (var job = launch(flotilla, variant)) {
@@ -250,7 +250,12 @@ class KillAndResumeTests {
     var recipe = flotilla.work().resolve("small.yaml");
     Files.writeString(recipe, SMALL_JOB + VARIANTS.getOrDefault(variant, new Variant("")).keys());
     return flotilla.start(
-        "run", "--nproc=3", recipe.toString(), "--out", "run", "--resume", "auto");
+        "run", "--nproc=" + ranks(variant), recipe.toString(), "--out", "run", "--resume", "auto");
+  }
+
+  /** Techniques that came later are killed on two ranks, which start sooner than three. */
+  private static int ranks(String variant) {
+    return Stream.of("plain", "merge", "recompute").anyMatch(variant::startsWith) ? RANKS : 2;
   }
 
   /** Leaves out what depends on the clock and the machine. */
