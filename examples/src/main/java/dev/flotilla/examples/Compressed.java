@@ -1,5 +1,6 @@
 package dev.flotilla.examples;
 
+import dev.flotilla.optim.Cosine;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.train.Trainer;
@@ -30,6 +31,7 @@ public final class Compressed {
         Trainer.on(world)
             .model(new LeNet5(10))
             .optimizer(new Momentum(0.05, 0.9))
+            .schedule(new Cosine())
             .strategy(new Dgc(0, 100, List.of(0.75, 0.9375, 0.984375, 0.996)).minNumel(256))
             .build()) {
       var result = trainer.fit(digits.train().batches(64 / world.size()).shuffled(42), epochs);

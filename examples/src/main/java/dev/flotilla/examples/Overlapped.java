@@ -1,5 +1,6 @@
 package dev.flotilla.examples;
 
+import dev.flotilla.optim.Cosine;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.train.Trainer;
@@ -25,6 +26,7 @@ public final class Overlapped {
         Trainer.on(world)
             .model(new LeNet5(10))
             .optimizer(new Momentum(0.05, 0.9))
+            .schedule(new Cosine())
             .strategy(new FuseAllReduce())
             .build()) {
       var result = trainer.fit(digits.train().batches(64 / world.size()).shuffled(42), epochs);
