@@ -171,7 +171,7 @@ final class BenchNetworkCommand implements Callable<Integer> {
       lab.ifPresent(l -> command.addAll(l.on(host)));
       command.add(RankCommand.currentJava().toString());
       command.addAll(JvmOptions.ofRanks());
-      command.addAll(List.of("-XX:+UseSerialGC", "-Xmx512m", "-cp", RankLaunch.ownClassPath()));
+      command.addAll(List.of("-Xmx512m", "-cp", RankLaunch.ownClassPath()));
       command.add(BenchRank.class.getName());
       command.addAll(recipe.arguments());
       variants.forEach(variant -> command.addAll(List.of("--technique", variant.text())));

@@ -18,8 +18,7 @@ class ResumeOptionTests {
 
   @BeforeEach
   void prepare() throws IOException {
-    flotilla =
-        Flotilla.in(folder).with("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+    flotilla = Flotilla.in(folder);
     Files.createDirectories(flotilla.work());
     Files.writeString(
         flotilla.work().resolve("job.yaml"),
