@@ -1,21 +1,16 @@
 package dev.flotilla.strategy.compress;
 
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Reduction;
-import dev.flotilla.collective.Traffic;
-import dev.flotilla.memory.NativeView;
+import dev.flotilla.collective.Link;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.bytedeco.pytorch.global.torch;
 
 /** Measures the link between ranks and what this processor needs; all ranks call it together. */
 class Meter {
 
-  private static final int SMALL = 256;
-  private static final int LARGE = 1 << 17;
   private static final int PROBED = 1 << 20;
   private static final int REPEATS = 4;
 
@@ -27,32 +22,11 @@ class Meter {
 
   /** Returns the largest of all ranks' numbers, one by one. */
   double[] largest(double... numbers) {
-    try (var _ = TensorScope.open()) {
-      var all = Tensors.ofDoubles(numbers);
-      collective.allReduce(all, Reduction.MAX, Traffic.SCALAR).await();
-      return NativeView.of(all).toArray(ValueLayout.JAVA_DOUBLE);
-    }
+    return Link.largest(collective, numbers);
   }
 
   Link link() {
-    double small = allReduce(SMALL);
-    double large = allReduce(LARGE);
-    return Link.fitted(4.0 * SMALL, small, 4.0 * LARGE, large);
-  }
-
-  /** Returns the shortest of some times, as the slowest rank saw it. */
-  private double allReduce(int elements) {
-    try (var _ = TensorScope.open()) {
-      var tensor = Tensors.zeros(torch.ScalarType.Float, elements);
-      double shortest = Double.POSITIVE_INFINITY;
-      for (int i = 0; i < (elements == SMALL ? REPEATS : 2); i++) {
-        collective.barrier();
-        long start = System.nanoTime();
-        collective.allReduce(tensor, Reduction.SUM, Traffic.SCALAR).await();
-        shortest = Math.min(shortest, (System.nanoTime() - start) / 1e9);
-      }
-      return largest(shortest)[0];
-    }
+    return Link.measure(collective);
   }
 
   /** Returns the seconds per element of rounding to 16 bits and back, twice. */

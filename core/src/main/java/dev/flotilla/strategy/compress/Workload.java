@@ -1,5 +1,6 @@
 package dev.flotilla.strategy.compress;
 
+import dev.flotilla.collective.Link;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;

@@ -1,6 +1,7 @@
 package dev.flotilla.strategy.fusion;
 
 import dev.flotilla.arena.Bucket;
+import dev.flotilla.collective.Link;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,10 +15,9 @@ import java.util.List;
  * never worse: E(j) = min over i < j of max(E(i), rⱼ) + a + c (S(j) − S(i)), in time L² for L
  * layers.
  *
- * @param latency a, in seconds
- * @param secondsPerByte c
+ * @param link a and c
  */
-record MergedCut(double latency, double secondsPerByte) {
+record MergedCut(Link link) {
 
   /**
    * A cut and what it promises.
@@ -55,7 +55,7 @@ record MergedCut(double latency, double secondsPerByte) {
   }
 
   private double arrival(double before, double ready, double bytes) {
-    return Math.max(before, ready) + latency + secondsPerByte * bytes;
+    return Math.max(before, ready) + link.allReduce(bytes);
   }
 
   private static List<Bucket> traced(List<Piece> pieces, int[] from) {

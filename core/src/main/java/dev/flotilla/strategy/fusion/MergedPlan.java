@@ -3,16 +3,11 @@ package dev.flotilla.strategy.fusion;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Reduction;
-import dev.flotilla.collective.Traffic;
+import dev.flotilla.collective.Link;
 import dev.flotilla.engine.BucketPlan;
 import dev.flotilla.engine.ExchangeTimes;
 import dev.flotilla.engine.StepContext;
-import dev.flotilla.memory.NativeView;
-import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.RunState;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -77,10 +72,11 @@ final class MergedPlan implements BucketPlan {
 
   private void find() {
     isFound = true;
-    var link = LinkProbe.measure(collective);
+    var link = Link.measure(collective);
     var pieces = Piece.layers(layout);
-    var ready = ready(pieces, slowest(medians()));
-    var cut = link.cut(pieces, ready, layout.precision().bytes());
+    // All ranks wait for the slowest, and all must take the same plan.
+    var ready = ready(pieces, Link.largest(collective, medians()));
+    var cut = new MergedCut(link).cut(pieces, ready, layout.precision().bytes());
     buckets = cut.buckets();
     double backward = ready[ready.length - 1];
     measured.accept(
@@ -105,15 +101,6 @@ final class MergedPlan implements BucketPlan {
       medians[slot] = sorted[sorted.length / 2];
     }
     return medians;
-  }
-
-  /** All ranks wait for the slowest, and all must take the same plan. */
-  private double[] slowest(double[] own) {
-    try (var _ = TensorScope.open()) {
-      var all = Tensors.ofDoubles(own);
-      collective.allReduce(all, Reduction.MAX, Traffic.SCALAR).await();
-      return NativeView.of(all).toArray(ValueLayout.JAVA_DOUBLE);
-    }
   }
 
   /** A piece is ready with its last gradient; what never came counts as coming at the end. */

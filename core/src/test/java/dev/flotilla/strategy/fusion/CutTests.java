@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Layout;
+import dev.flotilla.collective.Link;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Shape;
@@ -90,9 +91,9 @@ class CutTests {
       for (int i = 0; i < ready.length; i++) {
         ready[i] = (i == 0 ? 0 : ready[i - 1]) + random.nextDouble() * 1e-3;
       }
-      var link = new MergedCut(random.nextDouble() * 2e-3, random.nextDouble() * 3e-7);
+      var link = new Link(random.nextDouble() * 2e-3, random.nextDouble() * 3e-7);
 
-      var cut = link.cut(pieces, ready, 4);
+      var cut = new MergedCut(link).cut(pieces, ready, 4);
 
       assertCovers(layout, cut.buckets());
       assertThat(cut.end()).isCloseTo(best(link, pieces, ready), within(1e-12));
@@ -100,7 +101,7 @@ class CutTests {
   }
 
   /** Tries all ways to cut. */
-  private static double best(MergedCut link, List<Piece> pieces, double[] ready) {
+  private static double best(Link link, List<Piece> pieces, double[] ready) {
     double best = Double.POSITIVE_INFINITY;
     for (int cuts = 0; cuts < 1 << (pieces.size() - 1); cuts++) {
       double end = 0;
@@ -123,7 +124,7 @@ class CutTests {
     var ready = new double[] {1, 2, 3, 4};
     var pieces = Piece.layers(layout);
 
-    assertThat(new MergedCut(0, 1e-9).cut(pieces, ready, 4).buckets()).hasSize(4);
-    assertThat(new MergedCut(100, 1e-9).cut(pieces, ready, 4).buckets()).hasSize(1);
+    assertThat(new MergedCut(new Link(0, 1e-9)).cut(pieces, ready, 4).buckets()).hasSize(4);
+    assertThat(new MergedCut(new Link(100, 1e-9)).cut(pieces, ready, 4).buckets()).hasSize(1);
   }
 }

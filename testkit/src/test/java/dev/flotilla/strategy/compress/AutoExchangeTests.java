@@ -3,6 +3,7 @@ package dev.flotilla.strategy.compress;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.flotilla.collective.Link;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Claim;
 import dev.flotilla.memory.TensorScope;

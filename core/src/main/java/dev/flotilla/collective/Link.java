@@ -1,0 +1,62 @@
+package dev.flotilla.collective;
+
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import java.lang.foreign.ValueLayout;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * What an all-reduce takes between these ranks: a + c · bytes.
+ *
+ * @param latency a, in seconds
+ * @param secondsPerByte c, for a byte of the tensor
+ */
+public record Link(double latency, double secondsPerByte) {
+
+  private static final int SMALL = 256;
+  private static final int LARGE = 1 << 17;
+  private static final int REPEATS = 4;
+
+  /** Measures; all ranks call it together and get the same answer. */
+  public static Link measure(Collective collective) {
+    double small = seconds(collective, SMALL, REPEATS);
+    double large = seconds(collective, LARGE, REPEATS / 2);
+    double perByte = Math.max(1e-10, (large - small) / (4.0 * (LARGE - SMALL)));
+    return new Link(Math.max(1e-6, small - perByte * 4.0 * SMALL), perByte);
+  }
+
+  /** Returns the shortest of some times, as the slowest rank saw it. */
+  private static double seconds(Collective collective, int elements, int repeats) {
+    try (var _ = TensorScope.open()) {
+      var tensor = Tensors.zeros(torch.ScalarType.Float, elements);
+      double shortest = Double.POSITIVE_INFINITY;
+      for (int i = 0; i < repeats; i++) {
+        collective.barrier();
+        long start = System.nanoTime();
+        collective.allReduce(tensor, Reduction.SUM, Traffic.SCALAR).await();
+        shortest = Math.min(shortest, (System.nanoTime() - start) / 1e9);
+      }
+      return largest(collective, shortest)[0];
+    }
+  }
+
+  /** Returns the largest of all ranks' numbers, one by one. */
+  public static double[] largest(Collective collective, double... numbers) {
+    try (var _ = TensorScope.open()) {
+      var all = Tensors.ofDoubles(numbers);
+      collective.allReduce(all, Reduction.MAX, Traffic.SCALAR).await();
+      return NativeView.of(all).toArray(ValueLayout.JAVA_DOUBLE);
+    }
+  }
+
+  /** Returns the seconds of an all-reduce. */
+  public double allReduce(double bytes) {
+    return latency + secondsPerByte * bytes;
+  }
+
+  /** A ring passes each byte of a tensor on 2 (n − 1) / n times. */
+  public double secondsPerByteSent(int ranks) {
+    return secondsPerByte * ranks / (2.0 * (ranks - 1));
+  }
+}
