@@ -7,9 +7,12 @@ import java.util.List;
  * One row of a benchmark: a technique as recipes write it.
  *
  * @param name what the table shows
- * @param strategy the recipe's key {@code strategy}, as YAML in one line
+ * @param strategy the recipe's key {@code strategy}, as YAML in one line, or its key {@code
+ *     exchange}
  */
 record BenchVariant(String name, String strategy) {
+
+  private static final String EXCHANGE = "exchange:";
 
   /** One rank that exchanges nothing, which all others are measured against. */
   static final BenchVariant ALONE = new BenchVariant("compute alone", "");
@@ -46,12 +49,18 @@ record BenchVariant(String name, String strategy) {
 
   /** Returns the change of a recipe that makes it this variant. */
   String change() {
-    return "strategy={" + strategy + "}";
+    return choosesExchange()
+        ? "exchange=" + strategy.substring(EXCHANGE.length()).strip()
+        : "strategy={" + strategy + "}";
+  }
+
+  private boolean choosesExchange() {
+    return strategy.startsWith(EXCHANGE);
   }
 
   /** Steps before the first measured one; one that measures, or loops in Java, needs more. */
   int warmUp() {
-    if (strategy.contains("dgc")) {
+    if (strategy.contains("dgc") || choosesExchange()) {
       return 25;
     }
     return strategy.contains("mg_wfbp") ? 12 : 3;
