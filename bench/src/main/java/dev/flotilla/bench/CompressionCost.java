@@ -1,5 +1,7 @@
 package dev.flotilla.bench;
 
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.strategy.compress.CompressionPasses;
 import java.util.Arrays;
 import java.util.Locale;
@@ -22,13 +24,16 @@ public final class CompressionCost {
     var select = new double[rounds];
     var topk = new double[rounds];
     var read = new double[rounds];
-    try (var passes = new CompressionPasses(elements)) {
+    NativeLibraries.load();
+    var device =
+        args.length > 2 && args[2].equals("cuda") ? ComputeDevice.cuda(0) : ComputeDevice.CPU;
+    try (var passes = new CompressionPasses(elements, device)) {
       for (int round = -WARM_UP; round < rounds; round++) {
         passes.backward();
-        double a = Pairs.cpuMillis(passes::update);
-        double b = Pairs.cpuMillis(passes::select);
-        double c = round < -2 ? 0 : Pairs.cpuMillis(passes::topk);
-        double d = Pairs.cpuMillis(passes::read);
+        double a = millis(passes, passes::update);
+        double b = millis(passes, passes::select);
+        double c = round < -2 ? 0 : millis(passes, passes::topk);
+        double d = millis(passes, passes::read);
         if (round >= 0) {
           update[round] = a;
           select[round] = b;
@@ -40,9 +45,9 @@ public final class CompressionCost {
     System.out.println(
         String.format(
             Locale.ROOT,
-            "%,d parameters, 0.1 %% sent: correction, choice and application %.1f ms; choice alone,"
-                + " threshold from a sample, %.1f ms, topk %.1f ms (%.0f times), reading once"
-                + " %.1f ms (%.0f %%)",
+            "%,d parameters, 0.1 %% sent: correction, choice and application %.2f ms; choice alone,"
+                + " threshold from a sample, %.2f ms, topk %.2f ms (%.0f times), reading once"
+                + " %.2f ms (%.0f %%)",
             elements,
             median(update),
             median(select),
@@ -50,6 +55,18 @@ public final class CompressionCost {
             median(topk) / median(select),
             median(read),
             100 * median(read) / median(select)));
+  }
+
+  /** By the clock on a GPU; on a CPU, which may be shared, by what this thread has used of it. */
+  private static double millis(CompressionPasses passes, Runnable pass) {
+    if (!passes.isOnDevice()) {
+      return Pairs.cpuMillis(pass);
+    }
+    passes.finish();
+    long start = System.nanoTime();
+    pass.run();
+    passes.finish();
+    return (System.nanoTime() - start) / 1e6;
   }
 
   private static double median(double[] values) {

@@ -1,9 +1,9 @@
 package dev.flotilla.strategy.compress;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -12,6 +12,8 @@ import org.bytedeco.pytorch.global.torch;
 public final class CompressionPasses implements AutoCloseable {
 
   private static final double SPARSITY = 0.999;
+  private static final int RANKS = 2;
+  private static final Rule RULE = new Rule(0.9, false, true);
 
   private final long elements;
   private final Tensor gradient;
@@ -19,34 +21,68 @@ public final class CompressionPasses implements AutoCloseable {
   private final Tensor velocity;
   private final Tensor residual;
   private final Tensor weight;
-  private final List<Field> fields;
-  private final CpuBucket bucket;
-  private final Selector selector = new Selector(Selection.SAMPLED);
+  private final ComputeDevice device;
+  private final BucketCompressor bucket;
+  private final Runnable selection;
   private final int kept;
 
   /** Makes tensors of normal deviates. */
-  public CompressionPasses(long elements) {
+  public CompressionPasses(long elements, ComputeDevice device) {
     this.elements = elements;
+    this.device = device;
     this.kept = Ramp.kept(elements, SPARSITY);
     try (var _ = TensorScope.open()) {
-      gradient = TensorScope.keep(torch.randn(elements));
+      gradient = TensorScope.keep(device.bring(torch.randn(elements)));
       noise = TensorScope.keep(gradient.clone());
-      velocity = TensorScope.keep(Tensors.zeros(torch.ScalarType.Float, elements));
-      residual = TensorScope.keep(torch.randn(elements));
-      weight = TensorScope.keep(torch.randn(elements));
+      velocity = TensorScope.keep(gradient.new_zeros(elements));
+      residual = TensorScope.keep(device.bring(torch.randn(elements)));
+      weight = TensorScope.keep(device.bring(torch.randn(elements)));
     }
-    fields =
-        List.of(
-            new Field(
-                0,
-                0,
-                NativeView.of(gradient),
-                NativeView.of(velocity),
-                NativeView.of(residual),
-                NativeView.of(weight)));
-    bucket = new CpuBucket(new Dgc(), new Rule(0.9, false, true), fields, (int) elements, 2);
+    if (device.isCuda()) {
+      bucket = onDevice();
+      var selector = new DeviceSelector(Selection.SAMPLED, residual, elements);
+      selection = () -> TensorScope.free(selector.choose(kept, Selector.NO_THRESHOLD));
+    } else {
+      var fields = List.of(field());
+      bucket = new CpuBucket(new Dgc(), RULE, fields, (int) elements, RANKS);
+      var selector = new Selector(Selection.SAMPLED);
+      selector.allocate(kept, elements);
+      selection =
+          () -> {
+            selector.candidates().clear();
+            selector.choose(fields, elements, kept, Selector.NO_THRESHOLD);
+          };
+    }
     bucket.sparsity(SPARSITY);
-    selector.allocate(kept, elements);
+  }
+
+  private Field field() {
+    return new Field(
+        0,
+        0,
+        NativeView.of(gradient),
+        NativeView.of(velocity),
+        NativeView.of(residual),
+        NativeView.of(weight));
+  }
+
+  private BucketCompressor onDevice() {
+    try (var _ = TensorScope.open()) {
+      var field =
+          new DeviceField(
+              0,
+              part(gradient),
+              part(velocity),
+              part(residual),
+              part(weight),
+              List.of(new Stretch(0, elements, 0)),
+              TensorScope.keep(device.bring(Tensors.ofLongs())));
+      return new DeviceBucket(new Dgc(), RULE, field, (int) elements, RANKS);
+    }
+  }
+
+  private Tensor part(Tensor whole) {
+    return TensorScope.keep(whole.narrow(0, 0, elements));
   }
 
   /** Puts a new gradient in place. */
@@ -57,20 +93,19 @@ public final class CompressionPasses implements AutoCloseable {
   /** Corrects, chooses, writes the message, and applies two ranks' messages. */
   public void update() {
     bucket.compress(1e-3);
-    var own = NativeView.of(bucket.message());
-    var all = NativeView.of(bucket.messages());
-    MemorySegment.copy(own, 0, all, 0, own.byteSize());
-    MemorySegment.copy(own, 0, all, own.byteSize(), own.byteSize());
+    try (var _ = TensorScope.open()) {
+      long words = bucket.message().numel();
+      for (int rank = 0; rank < RANKS; rank++) {
+        bucket.messages().narrow(0, rank * words, words).copy_(bucket.message());
+      }
+    }
     bucket.add();
     bucket.apply(1e-6);
   }
 
-  /** Chooses from the residual with a threshold from a sample, and returns how many. */
-  public int select() {
-    var found = selector.candidates();
-    found.clear();
-    selector.choose(fields, elements, kept, Selector.NO_THRESHOLD);
-    return found.count();
+  /** Chooses from the residual with a threshold from a sample. */
+  public void select() {
+    selection.run();
   }
 
   /** Chooses as {@code topk} does. */
@@ -78,6 +113,16 @@ public final class CompressionPasses implements AutoCloseable {
     try (var _ = TensorScope.open()) {
       residual.abs().topk(kept);
     }
+  }
+
+  /** Tells whether the passes run on a GPU. */
+  public boolean isOnDevice() {
+    return device.isCuda();
+  }
+
+  /** Waits until all passes are done. */
+  public void finish() {
+    device.synchronize();
   }
 
   /** Reads the residual once. */

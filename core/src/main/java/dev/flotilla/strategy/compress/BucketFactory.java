@@ -2,14 +2,13 @@ package dev.flotilla.strategy.compress;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.stream.LongStream;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.global.torch;
 
 /**
  * Makes the compressors of buckets, for the device where the arena lies.
@@ -30,48 +29,51 @@ record BucketFactory(
     int ranks) {
 
   BucketCompressor of(Bucket bucket) {
-    return arena.values().is_cuda() ? staged(bucket) : inPlace(bucket);
+    return arena.values().is_cuda() ? onDevice(bucket) : inPlace(bucket);
   }
 
   private BucketCompressor inPlace(Bucket bucket) {
     var fields =
         division.compressedIn(bucket).stream().map(stretch -> field(bucket, stretch)).toList();
-    return compressor(bucket, fields);
-  }
-
-  private BucketCompressor compressor(Bucket bucket, List<Field> fields) {
     return new CpuBucket(settings, rule, fields, Math.toIntExact(bucket.length()), ranks);
   }
 
-  private BucketCompressor staged(Bucket bucket) {
-    List<StagedBucket.Stage> stages = new ArrayList<>();
-    List<Field> fields = new ArrayList<>();
-    for (var stretch : division.compressedIn(bucket)) {
-      var stage =
-          new StagedBucket.Stage(
-              mirror(arena.gradients().values(), stretch),
-              mirror(residuals.velocity(), stretch),
-              mirror(residuals.residual(), stretch),
-              mirror(arena.values(), stretch));
-      stages.add(stage);
-      fields.add(
-          new Field(
-              Math.toIntExact(stretch.offset() - bucket.offset()),
-              (float) (stretch.decay() / ranks),
-              NativeView.of(stage.gradient().host()),
-              NativeView.of(stage.velocity().host()),
-              NativeView.of(stage.residual().host()),
-              NativeView.of(stage.weight().host())));
+  private BucketCompressor onDevice(Bucket bucket) {
+    var stretches = division.compressedIn(bucket);
+    boolean isNone = stretches.isEmpty();
+    long start = isNone ? bucket.offset() : stretches.getFirst().offset();
+    var range = new Stretch(start, isNone ? 0 : stretches.getLast().end() - start, 0);
+    var decays =
+        stretches.stream()
+            .map(it -> new Stretch(it.offset() - start, it.length(), it.decay() / ranks))
+            .toList();
+    try (var _ = TensorScope.open()) {
+      var field =
+          new DeviceField(
+              Math.toIntExact(start - bucket.offset()),
+              part(arena.gradients().values(), range),
+              part(residuals.velocity(), range),
+              part(residuals.residual(), range),
+              part(arena.values(), range),
+              decays,
+              TensorScope.keep(smallOnesIn(range)));
+      return new DeviceBucket(settings, rule, field, Math.toIntExact(bucket.length()), ranks);
     }
-    return new StagedBucket(compressor(bucket, fields), stages);
   }
 
-  private static StagedBucket.Mirror mirror(Tensor whole, Stretch stretch) {
-    try (var _ = TensorScope.open()) {
-      var device = TensorScope.keep(whole.narrow(0, stretch.offset(), stretch.length()));
-      var host = Tensors.zeros(torch.ScalarType.Float, stretch.length());
-      return new StagedBucket.Mirror(device, TensorScope.keep(host.pin_memory()));
-    }
+  private static Tensor part(Tensor whole, Stretch range) {
+    return TensorScope.keep(whole.narrow(0, range.offset(), range.length()));
+  }
+
+  /** Returns the places of small parameters in a range, counted from its start. */
+  private Tensor smallOnesIn(Stretch range) {
+    var places =
+        division.dense().stream()
+            .map(it -> it.between(range.offset(), range.end()))
+            .flatMapToLong(it -> LongStream.range(it.offset(), it.end()))
+            .map(place -> place - range.offset())
+            .toArray();
+    return ComputeDevice.of(arena.values()).bring(Tensors.ofLongs(places));
   }
 
   private Field field(Bucket bucket, Stretch stretch) {

@@ -24,10 +24,6 @@ final class Candidates {
     return count;
   }
 
-  boolean isOverfull() {
-    return count > places.length;
-  }
-
   void clear() {
     count = 0;
   }

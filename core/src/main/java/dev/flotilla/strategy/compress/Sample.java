@@ -18,11 +18,17 @@ final class Sample {
   int threshold(List<Field> fields, long elements, long wanted) {
     int stride = stride(elements);
     int count = take(fields, elements, stride);
-    int rank = (int) Math.clamp(Math.round((double) wanted * count / elements), 1L, count);
+    int rank = (int) rank(wanted, count, elements);
     return Math.max(0, TopKeys.kthLargest(keys, count, rank) - 1);
   }
 
-  private static int stride(long elements) {
+  /** Returns which of a sample is as large as the last one wanted of all. */
+  static long rank(long wanted, long count, long elements) {
+    return Math.clamp(Math.round((double) wanted * count / elements), 1L, count);
+  }
+
+  /** Returns how far the residuals of a sample are apart. */
+  static int stride(long elements) {
     long size = Math.max(elements / SHARE, Math.min(elements, LEAST));
     // An odd stride does not keep step with rows and channels, which are often powers of two.
     return (int) Math.max(1, elements / size) | 1;

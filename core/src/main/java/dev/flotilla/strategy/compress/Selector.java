@@ -14,28 +14,46 @@ final class Selector {
   /** Nothing exceeds it. */
   static final int NO_THRESHOLD = TopKeys.key(Float.POSITIVE_INFINITY);
 
-  private static final int SAMPLES = 2;
+  /** How often a threshold is estimated before all is looked at. */
+  static final int SAMPLES = 2;
+
   private static final float LOWER = 0.98f;
   private static final float MUCH_LOWER = 0.95f;
 
-  private final boolean isExact;
+  private final Bounds bounds;
   private final Candidates found = new Candidates();
   private final Sample sample = new Sample();
   private int[] keys = new int[0];
   private long rescans;
 
   Selector(Selection selection) {
-    isExact = selection == Selection.EXACT;
+    bounds = new Bounds(selection);
+  }
+
+  /** How many candidates are enough, and how many too many. */
+  record Bounds(Selection selection) {
+
+    /** Returns how many candidates there is room for. */
+    static int limit(int k, long elements) {
+      return (int) Math.min(elements, wanted(k) + k / 4L + 64);
+    }
+
+    /** A threshold of zero has found everything that there is. */
+    boolean suffice(long count, long elements, int k, int threshold) {
+      long least = selection == Selection.EXACT ? k : k - k / 5L;
+      return count <= limit(k, elements) && (count >= least || threshold == 0);
+    }
   }
 
   /** Makes room for choosing at most k of n. */
   void allocate(int k, long n) {
-    int limit = (int) Math.min(n, wanted(k) + k / 4L + 64);
+    int limit = Bounds.limit(k, n);
     found.allocate(limit);
     keys = new int[limit];
   }
 
-  private static long wanted(int k) {
+  /** Returns how many entries a threshold aims at. */
+  static long wanted(int k) {
     return k + k / 4L + 1;
   }
 
@@ -56,7 +74,7 @@ final class Selector {
    */
   int choose(List<Field> fields, long elements, int k, int threshold) {
     int used = threshold;
-    for (int samples = 0; !suffices(k, used); samples++) {
+    for (int samples = 0; !bounds.suffice(found.count(), elements, k, used); samples++) {
       rescans++;
       if (samples == SAMPLES) {
         return takeExactly(fields, k);
@@ -65,12 +83,6 @@ final class Selector {
       scan(fields, used);
     }
     return narrow(fields, k, used);
-  }
-
-  /** A threshold of zero has found everything that there is. */
-  private boolean suffices(int k, int threshold) {
-    long least = isExact ? k : k - k / 5L;
-    return !found.isOverfull() && (found.count() >= least || threshold == 0);
   }
 
   private void scan(List<Field> fields, int threshold) {
@@ -99,7 +111,7 @@ final class Selector {
       }
     }
     found.count(written);
-    return lower(smallest, LOWER);
+    return lowered(smallest, false);
   }
 
   private static int count(Field field, int threshold) {
@@ -113,19 +125,21 @@ final class Selector {
   private int narrow(List<Field> fields, int k, int threshold) {
     int count = found.count();
     if (count <= k) {
-      return lower(threshold, count < k ? MUCH_LOWER : LOWER);
+      return lowered(threshold, count < k);
     }
     readKeys(fields, count);
     int smallest = TopKeys.kthLargest(keys, count, k);
     int next =
         count >= wanted(k)
             ? Math.max(0, TopKeys.kthLargest(keys, count, (int) wanted(k)) - 1)
-            : lower(threshold, LOWER);
+            : lowered(threshold, false);
     dropBelow(fields, k, smallest);
     return next;
   }
 
-  private static int lower(int threshold, float factor) {
+  /** Returns a smaller threshold, much smaller where it has found too few. */
+  static int lowered(int threshold, boolean foundTooFew) {
+    float factor = foundTooFew ? MUCH_LOWER : LOWER;
     return TopKeys.key(Float.intBitsToFloat(threshold) * factor);
   }
 

@@ -1,20 +1,25 @@
 package dev.flotilla.strategy.compress;
 
-import java.lang.foreign.Arena;
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.IntToDoubleFunction;
+import java.util.stream.LongStream;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 
-/** Arenas of one rank in plain memory, with some stretches that are compressed. */
+/** Arenas of one rank, with some stretches that are compressed. */
 final class Playground implements AutoCloseable {
 
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
-  private final Arena memory = Arena.ofConfined();
   private final int length;
+  private final List<Tensor> tensors = new ArrayList<>();
   private final MemorySegment gradient;
   private final MemorySegment velocity;
   private final MemorySegment residual;
@@ -22,10 +27,34 @@ final class Playground implements AutoCloseable {
 
   Playground(int length) {
     this.length = length;
-    gradient = memory.allocate(4L * length, 64);
-    velocity = memory.allocate(4L * length, 64);
-    residual = memory.allocate(4L * length, 64);
-    weight = memory.allocate(4L * length, 64);
+    gradient = arena();
+    velocity = arena();
+    residual = arena();
+    weight = arena();
+  }
+
+  private MemorySegment arena() {
+    try (var _ = TensorScope.open()) {
+      tensors.add(TensorScope.keep(Tensors.zeros(torch.ScalarType.Float, length)));
+      return NativeView.of(tensors.getLast());
+    }
+  }
+
+  /** Returns the same stretches as a device takes them; main memory stands for one here. */
+  DeviceField deviceField(double decay) {
+    try (var _ = TensorScope.open()) {
+      List<Stretch> decays = new ArrayList<>();
+      for (var field : fields(0)) {
+        decays.add(new Stretch(field.start(), field.length(), decay));
+      }
+      var gap = LongStream.range(decays.get(0).end(), decays.get(1).offset()).toArray();
+      return new DeviceField(
+          0, view(0), view(1), view(2), view(3), decays, TensorScope.keep(Tensors.ofLongs(gap)));
+    }
+  }
+
+  private Tensor view(int arena) {
+    return TensorScope.keep(tensors.get(arena).narrow(0, 0, length));
   }
 
   /** Returns two stretches with a gap between them, which together make up most of the memory. */
@@ -85,6 +114,6 @@ final class Playground implements AutoCloseable {
 
   @Override
   public void close() {
-    memory.close();
+    tensors.forEach(TensorScope::free);
   }
 }

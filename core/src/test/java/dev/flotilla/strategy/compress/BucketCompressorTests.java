@@ -10,29 +10,40 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Compares compressed steps of several ranks with the formulas in float64. */
-class CpuBucketTests {
+/**
+ * Compares compressed steps of several ranks with the formulas in float64, by Java's loops and by
+ * the device's kernels.
+ */
+class BucketCompressorTests {
 
   private static final int LENGTH = 4_000;
   private static final double LR = 0.1;
 
+  /** Where the arithmetic is done. */
+  enum Place {
+    CPU,
+    DEVICE
+  }
+
   /** The ranks of a job, whose messages are passed on by hand. */
   private static final class Job implements AutoCloseable {
     private final List<Playground> grounds = new ArrayList<>();
-    private final List<CpuBucket> buckets = new ArrayList<>();
+    private final List<BucketCompressor> buckets = new ArrayList<>();
 
-    Job(int ranks, Dgc settings, Rule rule, double decay) {
+    Job(Place place, int ranks, Dgc settings, Rule rule, double decay) {
       for (int rank = 0; rank < ranks; rank++) {
         var ground = new Playground(LENGTH);
         Playground.randomize(List.of(ground.weight()), 77, 1);
         grounds.add(ground);
-        var fields = ground.fields((float) (decay / ranks));
-        buckets.add(new CpuBucket(settings, rule, fields, LENGTH, ranks));
+        double share = decay / ranks;
+        buckets.add(
+            place == Place.CPU
+                ? new CpuBucket(settings, rule, ground.fields((float) share), LENGTH, ranks)
+                : new DeviceBucket(settings, rule, ground.deviceField(share), LENGTH, ranks));
       }
     }
 
@@ -54,7 +65,7 @@ class CpuBucketTests {
 
     @Override
     public void close() {
-      buckets.forEach(CpuBucket::close);
+      buckets.forEach(BucketCompressor::close);
       grounds.forEach(Playground::close);
     }
   }
@@ -118,15 +129,21 @@ class CpuBucketTests {
 
   @ParameterizedTest
   @CsvSource({
-    "2, 0.9, false, 0",
-    "3, 0.9, false, 0.01",
-    "2, 0.9, true, 0",
-    "4, 0.5, true, 0.01",
-    "2, 0, false, 0.01",
+    "CPU, 2, 0.9, false, 0",
+    "CPU, 3, 0.9, false, 0.01",
+    "CPU, 2, 0.9, true, 0",
+    "CPU, 4, 0.5, true, 0.01",
+    "CPU, 2, 0, false, 0.01",
+    "DEVICE, 2, 0.9, false, 0",
+    "DEVICE, 3, 0.9, false, 0.01",
+    "DEVICE, 2, 0.9, true, 0",
+    "DEVICE, 4, 0.5, true, 0.01",
+    "DEVICE, 2, 0, false, 0.01",
   })
-  void manyStepsFollowTheFormulas(int ranks, double momentum, boolean nesterov, double decay) {
+  void manyStepsFollowTheFormulas(
+      Place place, int ranks, double momentum, boolean nesterov, double decay) {
     var settings = new Dgc().selecting(Selection.EXACT);
-    try (var job = new Job(ranks, settings, new Rule(momentum, nesterov, true), decay)) {
+    try (var job = new Job(place, ranks, settings, new Rule(momentum, nesterov, true), decay)) {
       var weights = Playground.copy(job.grounds.getFirst().weight());
       var oracle = new Oracle(ranks, momentum, nesterov, decay, weights);
       var places = compressed(job);
@@ -167,16 +184,21 @@ class CpuBucketTests {
 
   @ParameterizedTest
   @CsvSource({
-    "FP32, INT32, SAMPLED",
-    "FP32, PACKED, EXACT",
-    "FP16, INT32, EXACT",
-    "FP16, PACKED, SAMPLED",
+    "CPU, FP32, INT32, SAMPLED",
+    "CPU, FP32, PACKED, EXACT",
+    "CPU, FP16, INT32, EXACT",
+    "CPU, FP16, PACKED, SAMPLED",
+    "DEVICE, FP32, INT32, SAMPLED",
+    "DEVICE, FP32, PACKED, EXACT",
+    "DEVICE, FP16, INT32, EXACT",
+    "DEVICE, FP16, PACKED, SAMPLED",
   })
-  void whatIsSentAndWhatIsKeptIsWhatThereWas(Values values, Indices indices, Selection selection) {
+  void whatIsSentAndWhatIsKeptIsWhatThereWas(
+      Place place, Values values, Indices indices, Selection selection) {
     var settings = new Dgc().selecting(selection).sending(values, indices);
     var rule = new Rule(0.9, false, true);
-    try (var with = new Job(1, settings, rule, 0);
-        var without = new Job(1, new Dgc(), rule, 0)) {
+    try (var with = new Job(place, 1, settings, rule, 0);
+        var without = new Job(place, 1, new Dgc(), rule, 0)) {
       for (int step = 0; step < 8; step++) {
         copyState(with, without);
         gradients(with, step);
@@ -222,10 +244,11 @@ class CpuBucketTests {
     return sent;
   }
 
-  @Test
-  void ranksThatStartAlikeStayAlikeToTheBit() {
+  @ParameterizedTest
+  @EnumSource
+  void ranksThatStartAlikeStayAlikeToTheBit(Place place) {
     for (int ranks = 2; ranks <= 4; ranks++) {
-      try (var job = new Job(ranks, new Dgc(), new Rule(0.9, false, true), 1e-3)) {
+      try (var job = new Job(place, ranks, new Dgc(), new Rule(0.9, false, true), 1e-3)) {
         for (int step = 0; step < 50; step++) {
           gradients(job, step);
           job.step(step < 5 ? 0.75 : 0.99, 1);
@@ -240,10 +263,10 @@ class CpuBucketTests {
 
   /** Everything is sent at once, so that only the masking tells whether there is a momentum. */
   @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void sparsityZeroIsMomentumWithoutMaskingAndPlainDescentWithIt(boolean masks) {
+  @CsvSource({"CPU, true", "CPU, false", "DEVICE, true", "DEVICE, false"})
+  void sparsityZeroIsMomentumWithoutMaskingAndPlainDescentWithIt(Place place, boolean masks) {
     var rule = new Rule(0.9, false, masks);
-    try (var job = new Job(2, new Dgc(), rule, 0)) {
+    try (var job = new Job(place, 2, new Dgc(), rule, 0)) {
       var w = Playground.copy(job.grounds.getFirst().weight());
       var expected = IntStream.range(0, LENGTH).mapToDouble(i -> w[i]).toArray();
       var velocity = new double[LENGTH];
@@ -263,10 +286,11 @@ class CpuBucketTests {
     }
   }
 
-  @Test
-  void manyEntriesPerRankAreAppliedLikeFew() {
+  @ParameterizedTest
+  @EnumSource
+  void manyEntriesPerRankAreAppliedLikeFew(Place place) {
     var random = new SplittableRandom(4);
-    try (var dense = new Job(3, new Dgc(), new Rule(0, false, true), 0)) {
+    try (var dense = new Job(place, 3, new Dgc(), new Rule(0, false, true), 0)) {
       var before = Playground.copy(dense.grounds.getFirst().weight());
       var sums = new double[LENGTH];
       for (var ground : dense.grounds) {
@@ -279,6 +303,47 @@ class CpuBucketTests {
       for (int i : compressed(dense)) {
         assertThat((double) after[i]).isCloseTo(before[i] - LR * sums[i], within(1e-4));
       }
+    }
+  }
+
+  /** What lies between the stretches belongs to small parameters, which another update moves. */
+  @ParameterizedTest
+  @EnumSource
+  void smallParametersInBetweenKeepTheirVelocity(Place place) {
+    try (var job = new Job(place, 2, new Dgc(), new Rule(0.9, false, true), 0.1)) {
+      var ground = job.grounds.getFirst();
+      Playground.fill(ground.velocity(), i -> 1 + i);
+      int between = LENGTH / 2;
+      float weight = Playground.copy(ground.weight())[between];
+
+      for (int step = 0; step < 5; step++) {
+        gradients(job, step);
+        job.step(0.9, 0.5);
+      }
+
+      assertThat(Playground.copy(ground.velocity())[between]).isEqualTo(1 + between);
+      assertThat(Playground.copy(ground.residual())[between]).isZero();
+      assertThat(Playground.copy(ground.weight())[between]).isEqualTo(weight);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"SAMPLED, 0.99", "EXACT, 0.99", "EXACT, 0.5"})
+  void aDeviceChoosesWhatTheCpuChooses(Selection selection, double sparsity) {
+    var settings = new Dgc().selecting(selection);
+    var rule = new Rule(0.9, false, true);
+    try (var here = new Job(Place.CPU, 2, settings, rule, 0);
+        var there = new Job(Place.DEVICE, 2, settings, rule, 0)) {
+      for (int step = 0; step < 20; step++) {
+        gradients(here, step);
+        gradients(there, step);
+        here.step(sparsity, 1);
+        there.step(sparsity, 1);
+        assertThat(there.buckets.getFirst().received())
+            .isEqualTo(here.buckets.getFirst().received());
+      }
+      assertThat(Playground.copy(there.grounds.getFirst().weight()))
+          .isEqualTo(Playground.copy(here.grounds.getFirst().weight()));
     }
   }
 }

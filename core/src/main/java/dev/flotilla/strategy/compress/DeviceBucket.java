@@ -1,0 +1,173 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.strategy.compress.DeviceMessages.Entries;
+import java.util.List;
+import java.util.Objects;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compresses on a GPU, by libtorch's own kernels.
+ *
+ * <p>Passes over memory: five for the correction (read g, u, v, write u, v), one to look for large
+ * residuals, and a half for the marks of where they are; all else touches what is sent.
+ */
+final class DeviceBucket implements BucketCompressor {
+
+  private final Dgc settings;
+  private final DeviceField field;
+  private final int universe;
+  private final int ranks;
+  private final boolean masksMomentum;
+  private final DeviceCorrection correction;
+  private final DeviceSelector selector;
+  private WireFormat format;
+  private @Nullable DeviceMessages messages;
+  private List<Entries> entries = List.of();
+  private int threshold = Selector.NO_THRESHOLD;
+
+  /**
+   * Prepares a bucket.
+   *
+   * @param field its memory, which it frees
+   * @param universe number of places from the bucket's start to its end
+   */
+  DeviceBucket(Dgc settings, Rule rule, DeviceField field, int universe, int ranks) {
+    this.settings = settings;
+    this.field = field;
+    this.universe = universe;
+    this.ranks = ranks;
+    this.masksMomentum = rule.masksMomentum();
+    this.correction = new DeviceCorrection(rule, field);
+    this.selector = new DeviceSelector(settings.selection(), field.residual(), field.elements());
+    this.format = new WireFormat(settings.indices(), settings.values(), 0, universe);
+  }
+
+  @Override
+  public void sparsity(double share) {
+    int capacity = Ramp.kept(elements(), share);
+    if (messages != null && capacity == format.capacity()) {
+      return;
+    }
+    if (messages != null) {
+      messages.close();
+    }
+    format = new WireFormat(settings.indices(), settings.values(), capacity, universe);
+    boolean isPlain = settings.indices() == Indices.INT32 && settings.values() == Values.FP32;
+    var device = ComputeDevice.of(field.residual());
+    messages =
+        isPlain
+            ? new PlainMessages(format, ranks, device)
+            : new CodedMessages(format, ranks, device);
+  }
+
+  @Override
+  public long elements() {
+    return field.elements();
+  }
+
+  @Override
+  public int capacity() {
+    return format.capacity();
+  }
+
+  private DeviceMessages ready() {
+    return Objects.requireNonNull(messages, "sparsity() comes first");
+  }
+
+  @Override
+  public Tensor message() {
+    return ready().message();
+  }
+
+  @Override
+  public Tensor messages() {
+    return ready().messages();
+  }
+
+  @Override
+  public void compress(double factor) {
+    correction.apply(factor);
+    int k = format.capacity();
+    try (var _ = TensorScope.open()) {
+      var chosen = selector.choose(k, k >= elements() ? 0 : threshold);
+      threshold = selector.next();
+      send(chosen);
+    }
+  }
+
+  /** Whatever goes into the message leaves the residual, to the last bit. */
+  private void send(Tensor chosen) {
+    var values = field.residual().index_select(0, chosen);
+    // Places are counted from the bucket's start, as on every rank.
+    ready().write(chosen.add(new Scalar((long) field.start())), values);
+    field.residual().index_add_(0, chosen, values, new Scalar(-1.0));
+    if (masksMomentum) {
+      field.velocity().index_fill_(0, chosen, new Scalar(0.0));
+    }
+  }
+
+  @Override
+  public void add() {
+    forgetEntries();
+    entries = ready().read();
+    try (var _ = TensorScope.open()) {
+      // Where messages will be added up, the rank's own gradient must go.
+      for (var sent : entries) {
+        sent.places().sub_(new Scalar((long) field.start()));
+        field.gradient().index_fill_(0, sent.places(), new Scalar(0.0));
+      }
+      // A rank names no place twice, so that the order of ranks is the order of additions.
+      for (var sent : entries) {
+        field.gradient().index_add_(0, sent.places(), sent.values());
+      }
+    }
+  }
+
+  @Override
+  public void apply(double lr) {
+    try (var _ = TensorScope.open()) {
+      var step = new Scalar(-lr);
+      for (var sent : entries) {
+        // A place that several ranks have sent is zero when it comes again.
+        var sums = field.gradient().index_select(0, sent.places());
+        field.weight().index_add_(0, sent.places(), sums, step);
+        field.gradient().index_fill_(0, sent.places(), new Scalar(0.0));
+      }
+    }
+  }
+
+  @Override
+  public long received() {
+    return entries.stream().mapToLong(sent -> sent.places().numel()).sum();
+  }
+
+  @Override
+  public int threshold() {
+    return threshold;
+  }
+
+  @Override
+  public void threshold(int saved) {
+    threshold = saved;
+  }
+
+  private void forgetEntries() {
+    entries.forEach(Entries::free);
+    entries = List.of();
+  }
+
+  @Override
+  public void close() {
+    forgetEntries();
+    if (messages != null) {
+      messages.close();
+    }
+    correction.close();
+    selector.close();
+    field.free();
+  }
+}

@@ -1,0 +1,79 @@
+package dev.flotilla.strategy.compress;
+
+import dev.flotilla.memory.TensorScope;
+import java.util.List;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * A bucket of four arenas on a device, from its first compressed element to its last.
+ *
+ * <p>Passes run over all of it at once, as a kernel per parameter would cost more than the work;
+ * what small parameters in between keep is put back behind each pass.
+ *
+ * @param start its first element, counted from the start of the bucket
+ * @param gradient the gradient g
+ * @param velocity the velocity u
+ * @param residual the residual v
+ * @param weight the parameter w
+ * @param decays the compressed stretches, counted from {@code start}, with this rank's share λ / N
+ *     of the decay
+ * @param others the places of small parameters
+ */
+record DeviceField(
+    int start,
+    Tensor gradient,
+    Tensor velocity,
+    Tensor residual,
+    Tensor weight,
+    List<Stretch> decays,
+    Tensor others) {
+
+  /** Returns the number of compressed elements. */
+  long elements() {
+    return Division.elements(decays);
+  }
+
+  /** Adds (λ / N) / c of the weights to gradients that will be multiplied by c. */
+  void decay(double factor) {
+    if (decays.stream().mapToDouble(Stretch::decay).distinct().count() == 1) {
+      addWeights(gradient, weight, decays.getFirst().decay() / factor);
+      return;
+    }
+    for (var part : decays) {
+      try (var _ = TensorScope.open()) {
+        addWeights(of(gradient, part), of(weight, part), part.decay() / factor);
+      }
+    }
+  }
+
+  private static Tensor of(Tensor whole, Stretch part) {
+    return whole.narrow(0, part.offset(), part.length());
+  }
+
+  private static void addWeights(Tensor gradient, Tensor weight, double share) {
+    if (share != 0) {
+      try (var scalar = new Scalar(share)) {
+        gradient.add_(weight, scalar);
+      }
+    }
+  }
+
+  /** Runs a pass over velocities and residuals that leaves those of small parameters alone. */
+  void keepingOthers(Runnable pass) {
+    if (others.numel() == 0) {
+      pass.run();
+      return;
+    }
+    try (var _ = TensorScope.open()) {
+      var kept = velocity.index_select(0, others);
+      pass.run();
+      velocity.index_copy_(0, others, kept);
+      residual.index_fill_(0, others, new Scalar(0.0));
+    }
+  }
+
+  void free() {
+    List.of(gradient, velocity, residual, weight, others).forEach(TensorScope::free);
+  }
+}
