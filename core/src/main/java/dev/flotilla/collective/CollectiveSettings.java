@@ -14,7 +14,7 @@ import java.time.Duration;
 public record CollectiveSettings(
     @Setting(doc = "longest wait for a peer inside a collective", def = "60s") Duration timeout,
     @Setting(doc = "longest wait for all ranks at the start", def = "60s") Duration joinTimeout,
-    @Setting(doc = "operations of one rank that may run at once", def = "2") int threads) {
+    @Setting(doc = "operations of one rank that may run at once", def = "4") int threads) {
 
   /** Checks all values. */
   public CollectiveSettings {
@@ -24,9 +24,9 @@ public record CollectiveSettings(
         .orThrow();
   }
 
-  /** Returns one minute for everything and two threads. */
+  /** Returns one minute for everything and four threads. */
   public static CollectiveSettings defaults() {
-    return new CollectiveSettings(Duration.ofMinutes(1), Duration.ofMinutes(1), 2);
+    return new CollectiveSettings(Duration.ofMinutes(1), Duration.ofMinutes(1), 4);
   }
 
   /** Returns these settings with another timeout per operation. */

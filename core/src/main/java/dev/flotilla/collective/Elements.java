@@ -1,6 +1,8 @@
 package dev.flotilla.collective;
 
 import dev.flotilla.memory.TensorScope;
+import java.util.ArrayList;
+import java.util.List;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 
@@ -12,6 +14,20 @@ final class Elements {
   /** Returns a one-dimensional view of a dense tensor. */
   static Tensor row(Tensor tensor) {
     return tensor.view(-1L);
+  }
+
+  /** Returns views of a dense tensor of at most so many bytes, in order; itself if it is short. */
+  static List<Tensor> pieces(Tensor tensor, long bytes) {
+    long length = Math.max(1, bytes / tensor.element_size());
+    if (tensor.numel() <= length) {
+      return List.of(tensor);
+    }
+    var row = row(tensor);
+    List<Tensor> pieces = new ArrayList<>();
+    for (long from = 0; from < row.numel(); from += length) {
+      pieces.add(row.narrow(0, from, Math.min(length, row.numel() - from)));
+    }
+    return pieces;
   }
 
   /** Copies element by element, without a trace in any graph. */

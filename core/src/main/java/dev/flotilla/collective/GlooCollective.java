@@ -1,7 +1,11 @@
 package dev.flotilla.collective;
 
+import dev.flotilla.memory.TensorScope;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import org.bytedeco.pytorch.ProcessGroupGloo;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
@@ -9,6 +13,12 @@ import org.bytedeco.pytorch.Work;
 
 /** The collectives of several ranks over Gloo; a view of the group with one timeout. */
 final class GlooCollective implements Collective {
+
+  /**
+   * What a rank passes on in one step of a ring. Longer tensors are summed in pieces, some of them
+   * at once: Gloo's ring leaves the wire idle between its two halves, and another piece uses it.
+   */
+  private static final long BYTES_OF_STEP = 1 << 20;
 
   private final GlooMember member;
   private final Duration timeout;
@@ -40,11 +50,22 @@ final class GlooCollective implements Collective {
   public Pending allReduce(Tensor tensor, Reduction reduction, Traffic traffic) {
     TensorChecks.dense(tensor);
     long bytes = TensorChecks.bytes(tensor);
-    return start(
-        Operation.starting("all-reduce", tensor, timeout),
-        traffic,
-        CostModel.allReduce(size(), bytes),
-        group -> group.allreduce(new TensorVector(tensor), options().of(reduction)));
+    try (var _ = TensorScope.open()) {
+      return start(
+          Operation.starting("all-reduce", tensor, timeout),
+          traffic,
+          CostModel.allReduce(size(), bytes),
+          pieces(tensor).stream().map(piece -> allReduce(piece, reduction)).toList());
+    }
+  }
+
+  private Function<ProcessGroupGloo, Work> allReduce(Tensor piece, Reduction reduction) {
+    return group -> group.allreduce(new TensorVector(piece), options().of(reduction));
+  }
+
+  /** What lies on a GPU is copied to the host by Gloo, which is better done at once. */
+  private List<Tensor> pieces(Tensor tensor) {
+    return tensor.is_cuda() ? List.of(tensor) : Elements.pieces(tensor, size() * BYTES_OF_STEP);
   }
 
   @Override
@@ -63,6 +84,14 @@ final class GlooCollective implements Collective {
   public Pending allGather(Tensor whole, Tensor part, Traffic traffic) {
     TensorChecks.gathers(whole, part, size());
     long bytes = TensorChecks.bytes(part);
+    if (size() == 2) {
+      return messages(
+          Operation.starting("all-gather", part, timeout),
+          traffic,
+          CostModel.allGather(size(), bytes),
+          whole,
+          _ -> part);
+    }
     return start(
         Operation.starting("all-gather", part, timeout),
         traffic,
@@ -75,26 +104,73 @@ final class GlooCollective implements Collective {
   public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
     TensorChecks.exchanges(output, input, size());
     long bytes = TensorChecks.bytes(input);
-    return start(
+    return messages(
         Operation.starting("all-to-all", input, timeout),
         traffic,
         CostModel.allToAll(size(), bytes),
-        group ->
-            group.alltoall_base(
-                Elements.row(output),
-                Elements.row(input),
-                options().equalSlices(),
-                options().equalSlices(),
-                options().allToAll()));
+        output,
+        to -> slice(input, to));
+  }
+
+  /**
+   * Sends each rank its own, and gathers what they send in the order of ranks.
+   *
+   * <p>All receipts come first, so that both directions of a link are used: Gloo's own all-to-all
+   * uses one after the other.
+   */
+  private Pending messages(
+      Operation operation,
+      Traffic traffic,
+      long bytes,
+      Tensor gathered,
+      IntFunction<Tensor> partFor) {
+    if (operation.bytes() == 0) {
+      return Pending.DONE;
+    }
+    try (var _ = TensorScope.open()) {
+      List<Function<ProcessGroupGloo, Work>> receipts = new ArrayList<>();
+      List<Function<ProcessGroupGloo, Work>> sends = new ArrayList<>();
+      for (int away = 1; away < size(); away++) {
+        int from = Math.floorMod(rank() - away, size());
+        int to = (rank() + away) % size();
+        var received = Elements.pieces(slice(gathered, from), BYTES_OF_STEP);
+        var sent = Elements.pieces(partFor.apply(to), BYTES_OF_STEP);
+        for (int i = 0; i < sent.size(); i++) {
+          int tag = member.group().nextTag();
+          var source = sent.get(i);
+          var target = received.get(i);
+          receipts.add(group -> group.recv(new TensorVector(target), from, tag));
+          sends.add(group -> group.send(new TensorVector(source), to, tag));
+        }
+      }
+      Elements.copy(slice(gathered, rank()), partFor.apply(rank()));
+      receipts.addAll(sends);
+      var pending = member.group().startMessages(operation, receipts);
+      member.ledger().add(traffic, bytes);
+      return pending;
+    }
+  }
+
+  private Tensor slice(Tensor whole, int rank) {
+    long length = whole.numel() / size();
+    return Elements.row(whole).narrow(0, rank * length, length);
+  }
+
+  private Pending start(
+      Operation operation, Traffic traffic, long sent, Function<ProcessGroupGloo, Work> call) {
+    return start(operation, traffic, sent, List.of(call));
   }
 
   /** Empty tensors are not sent; as all ranks agree on sizes, all of them skip it. */
   private Pending start(
-      Operation operation, Traffic traffic, long sent, Function<ProcessGroupGloo, Work> call) {
+      Operation operation,
+      Traffic traffic,
+      long sent,
+      List<Function<ProcessGroupGloo, Work>> calls) {
     if (operation.bytes() == 0) {
       return Pending.DONE;
     }
-    var pending = member.group().start(operation, call);
+    var pending = member.group().start(operation, calls);
     member.ledger().add(traffic, sent);
     return pending;
   }
@@ -102,7 +178,7 @@ final class GlooCollective implements Collective {
   @Override
   public void barrier() {
     var operation = Operation.starting("barrier", timeout);
-    member.group().start(operation, group -> group.barrier(options().barrier())).await();
+    member.group().start(operation, List.of(it -> it.barrier(options().barrier()))).await();
   }
 
   private GlooOptions options() {

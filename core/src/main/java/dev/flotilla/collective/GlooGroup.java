@@ -5,9 +5,12 @@ import dev.flotilla.control.JobLink;
 import dev.flotilla.memory.TensorScope;
 import java.net.InetAddress;
 import java.time.Duration;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.bytedeco.javacpp.chrono.Milliseconds;
 import org.bytedeco.pytorch.GlooDeviceVector;
@@ -19,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A native process group with its operations in flight.
  *
- * <p>Every operation is noted in the one flight recorder of this process, where its launcher finds
- * it whatever becomes of the process.
+ * <p>One thread starts operations; they may be awaited on another. Every operation is noted in the
+ * one flight recorder of this process, where its launcher finds it whatever becomes of the process.
  */
 final class GlooGroup implements AutoCloseable {
 
@@ -30,9 +33,10 @@ final class GlooGroup implements AutoCloseable {
   private final JobLink link = JobLink.ofThisProcess();
   private final ProcessGroupGloo group;
   private final Roster roster;
-  private final Set<InFlight> inFlight = new LinkedHashSet<>();
-  private @Nullable CollectiveException failure;
-  private boolean isClosed;
+  private final AtomicInteger tags = new AtomicInteger();
+  private final Set<InFlight> inFlight = ConcurrentHashMap.newKeySet();
+  private volatile @Nullable CollectiveException failure;
+  private volatile boolean isClosed;
 
   private GlooGroup(ProcessGroupGloo group, Roster roster) {
     this.group = group;
@@ -75,13 +79,39 @@ final class GlooGroup implements AutoCloseable {
     return roster;
   }
 
-  /** Starts an operation; native code keeps its tensors alive until the work is freed. */
-  Pending start(Operation operation, Function<ProcessGroupGloo, Work> call) {
+  /**
+   * Starts an operation, piece by piece; native code keeps its tensors alive until the work is
+   * freed.
+   */
+  Pending start(Operation operation, List<Function<ProcessGroupGloo, Work>> pieces) {
+    // Every step inside has the operation's timeout; a slow link that moves is not a failure.
+    return start(operation, pieces, Work::_wait);
+  }
+
+  /** Starts an operation of messages from rank to rank, each of which has the whole timeout. */
+  Pending startMessages(Operation operation, List<Function<ProcessGroupGloo, Work>> messages) {
+    return start(operation, messages, work -> waitFor(work, operation.timeout()));
+  }
+
+  private static void waitFor(Work work, Duration timeout) {
+    try (var patience = new Milliseconds(timeout.toMillis())) {
+      work._wait(patience);
+    }
+  }
+
+  /** Returns the next number by which ranks tell their messages apart; all ranks count alike. */
+  int nextTag() {
+    return tags.getAndUpdate(tag -> tag == Integer.MAX_VALUE ? 0 : tag + 1);
+  }
+
+  private Pending start(
+      Operation operation, List<Function<ProcessGroupGloo, Work>> pieces, Consumer<Work> waiting) {
     checkUsable(operation);
     int ticket = recorder().starting(operation.name(), operation.bytes(), operation.type());
+    var pending = new InFlight(operation, ticket, waiting);
+    inFlight.add(pending);
     try (var _ = TensorScope.open()) {
-      var pending = new InFlight(operation, TensorScope.keep(call.apply(group)), ticket);
-      inFlight.add(pending);
+      pieces.forEach(piece -> pending.works.add(TensorScope.keep(piece.apply(group))));
       return pending;
     } catch (RuntimeException e) {
       throw failed(operation, e);
@@ -140,13 +170,14 @@ final class GlooGroup implements AutoCloseable {
   private final class InFlight implements Pending {
 
     private final Operation operation;
-    private final Work work;
+    private final List<Work> works = new ArrayList<>();
     private final int ticket;
+    private final Consumer<Work> waiting;
 
-    InFlight(Operation operation, Work work, int ticket) {
+    InFlight(Operation operation, int ticket, Consumer<Work> waiting) {
       this.operation = operation;
-      this.work = work;
       this.ticket = ticket;
+      this.waiting = waiting;
     }
 
     @Override
@@ -155,8 +186,7 @@ final class GlooGroup implements AutoCloseable {
         return;
       }
       try {
-        // Every step inside has the operation's timeout; a slow link that moves is not a failure.
-        work._wait();
+        works.forEach(waiting);
         recorder().finished(ticket);
       } catch (RuntimeException e) {
         throw failed(operation, e);
@@ -167,7 +197,7 @@ final class GlooGroup implements AutoCloseable {
 
     private void free() {
       if (inFlight.remove(this)) {
-        TensorScope.free(work);
+        works.forEach(TensorScope::free);
       }
     }
 

@@ -3,12 +3,10 @@ package dev.flotilla.collective;
 import dev.flotilla.memory.TensorScope;
 import java.time.Duration;
 import org.bytedeco.javacpp.chrono.Milliseconds;
-import org.bytedeco.pytorch.AllToAllOptions;
 import org.bytedeco.pytorch.AllgatherOptions;
 import org.bytedeco.pytorch.AllreduceOptions;
 import org.bytedeco.pytorch.BarrierOptions;
 import org.bytedeco.pytorch.BroadcastOptions;
-import org.bytedeco.pytorch.LongVector;
 import org.bytedeco.pytorch.ReduceOp;
 
 /** The native options for one timeout, made once: each of them is native memory. */
@@ -18,9 +16,7 @@ final class GlooOptions implements AutoCloseable {
   private final AllreduceOptions max;
   private final BroadcastOptions broadcast;
   private final AllgatherOptions allGather;
-  private final AllToAllOptions allToAll;
   private final BarrierOptions barrier;
-  private final LongVector equalSlices;
 
   GlooOptions(Duration timeout) {
     try (var _ = TensorScope.open()) {
@@ -29,9 +25,7 @@ final class GlooOptions implements AutoCloseable {
       max = TensorScope.keep(reduction(ReduceOp.RedOpType.MAX, millis));
       broadcast = TensorScope.keep(new BroadcastOptions().timeout(millis));
       allGather = TensorScope.keep(new AllgatherOptions().timeout(millis));
-      allToAll = TensorScope.keep(new AllToAllOptions().timeout(millis));
       barrier = TensorScope.keep(new BarrierOptions().timeout(millis));
-      equalSlices = TensorScope.keep(new LongVector());
     }
   }
 
@@ -55,16 +49,8 @@ final class GlooOptions implements AutoCloseable {
     return allGather;
   }
 
-  AllToAllOptions allToAll() {
-    return allToAll;
-  }
-
   BarrierOptions barrier() {
     return barrier;
-  }
-
-  LongVector equalSlices() {
-    return equalSlices;
   }
 
   @Override
@@ -73,8 +59,6 @@ final class GlooOptions implements AutoCloseable {
     TensorScope.free(max);
     TensorScope.free(broadcast);
     TensorScope.free(allGather);
-    TensorScope.free(allToAll);
     TensorScope.free(barrier);
-    TensorScope.free(equalSlices);
   }
 }

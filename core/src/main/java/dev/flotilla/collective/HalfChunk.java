@@ -2,8 +2,10 @@ package dev.flotilla.collective;
 
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
+import java.util.Objects;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /** One chunk of a sum in 16 bits, on its way out, added up, and on its way back. */
 final class HalfChunk implements AutoCloseable {
@@ -13,7 +15,7 @@ final class HalfChunk implements AutoCloseable {
   private final Tensor out;
   private final Tensor in;
   private final Tensor sum;
-  private Tensor values;
+  private @Nullable Tensor values;
   private Pending pending = Pending.DONE;
 
   HalfChunk(Collective collective, Wire wire, long longest) {
@@ -25,7 +27,6 @@ final class HalfChunk implements AutoCloseable {
       out = TensorScope.keep(Tensors.zeros(wire.scalarType(), size * code.length(slice)));
       in = TensorScope.keep(Tensors.zeros(wire.scalarType(), size * code.length(slice)));
       sum = TensorScope.keep(Tensors.zeros(torch.ScalarType.Float, slice));
-      values = sum;
     }
   }
 
@@ -35,27 +36,12 @@ final class HalfChunk implements AutoCloseable {
 
   /** Starts to send each rank its slice. */
   void scatter(Tensor chunk, Traffic traffic) {
-    values = chunk;
+    forgetValues();
+    values = TensorScope.keep(chunk);
     for (int rank = 0; rank < collective.size(); rank++) {
       code.encode(slice(rank), row(out, rank));
     }
-    pending =
-        isPair()
-            ? collective.allGather(sent(in), row(out, 1 - collective.rank()), traffic)
-            : collective.allToAll(sent(in), sent(out), traffic);
-  }
-
-  /**
-   * Two ranks exchange slices by a gather of the same bytes: Gloo's all-to-all uses one direction
-   * of the link after the other.
-   */
-  private boolean isPair() {
-    return collective.size() == 2;
-  }
-
-  /** What a rank has sent to this one. */
-  private Tensor received(int rank) {
-    return isPair() && rank == collective.rank() ? row(out, rank) : row(in, rank);
+    pending = collective.allToAll(sent(in), sent(out), traffic);
   }
 
   /** Adds up this rank's slice, and starts to send it to all. */
@@ -64,7 +50,7 @@ final class HalfChunk implements AutoCloseable {
     var own = slice(collective.rank());
     var total = sum.narrow(0, 0, own.numel());
     for (int rank = 0; rank < collective.size(); rank++) {
-      code.decode(received(rank), total, rank > 0);
+      code.decode(row(in, rank), total, rank > 0);
     }
     code.encode(total, row(out, 0));
     pending = collective.allGather(sent(in), row(out, 0), traffic);
@@ -80,9 +66,19 @@ final class HalfChunk implements AutoCloseable {
 
   /** The slice of a rank; the last ones may be short or empty. */
   private Tensor slice(int rank) {
-    long length = sliceOf(values.numel());
-    long from = Math.min(rank * length, values.numel());
-    return values.narrow(0, from, Math.min(length, values.numel() - from));
+    var all = values();
+    long length = sliceOf(all.numel());
+    long from = Math.min(rank * length, all.numel());
+    return all.narrow(0, from, Math.min(length, all.numel() - from));
+  }
+
+  private Tensor values() {
+    return Objects.requireNonNull(values, "nothing was sent");
+  }
+
+  private void forgetValues() {
+    TensorScope.free(values);
+    values = null;
   }
 
   private Tensor sent(Tensor buffer) {
@@ -94,11 +90,12 @@ final class HalfChunk implements AutoCloseable {
   }
 
   private long rowLength() {
-    return code.length(sliceOf(values.numel()));
+    return code.length(sliceOf(values().numel()));
   }
 
   @Override
   public void close() {
+    forgetValues();
     TensorScope.free(out);
     TensorScope.free(in);
     TensorScope.free(sum);

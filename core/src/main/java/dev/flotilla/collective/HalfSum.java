@@ -11,7 +11,7 @@ import org.bytedeco.pytorch.Tensor;
  * all-reduce in half the size, 2 (n − 1) / n · 2 bytes per number. Numbers are rounded twice, once
  * before and once after the sum, and all ranks end with the same bits.
  *
- * <p>Long tensors go in chunks: while one is on the wire, the one before is added up.
+ * <p>Tensors go in chunks: while one is on the wire, the one before is added up.
  */
 public final class HalfSum implements AutoCloseable {
 
@@ -20,6 +20,7 @@ public final class HalfSum implements AutoCloseable {
 
   private final Collective collective;
   private final HalfChunk[] chunks = new HalfChunk[2];
+  private long added;
 
   /**
    * Prepares sums.
@@ -35,33 +36,55 @@ public final class HalfSum implements AutoCloseable {
 
   /** Replaces a dense float32 tensor by the sum over ranks. */
   public void sum(Tensor values, Traffic traffic) {
+    add(values, traffic);
+    finish(traffic);
+  }
+
+  /**
+   * Starts to replace a dense float32 tensor by the sum over ranks. It may still be under way when
+   * further ones are added, and is there after {@link #finish}.
+   */
+  public void add(Tensor values, Traffic traffic) {
     if (collective.size() == 1 || values.numel() == 0) {
       return;
     }
     try (var _ = TensorScope.open()) {
       var all = values.view(-1);
-      long count = (all.numel() + CHUNK - 1) / CHUNK;
-      at(0).scatter(part(all, 0), traffic);
-      for (long i = 0; i < count; i++) {
-        if (i > 0) {
-          at(i - 1).receive();
-        }
-        if (i + 1 < count) {
-          at(i + 1).scatter(part(all, i + 1), traffic);
-        }
-        at(i).addUp(traffic);
+      for (long from = 0; from < all.numel(); from += CHUNK) {
+        add(from, all, traffic);
       }
-      at(count - 1).receive();
+    }
+  }
+
+  /** Of three chunks, one comes back, one is added up, and one sets out. */
+  private void add(long from, Tensor all, Traffic traffic) {
+    if (added > 1) {
+      at(added - 2).receive();
+    }
+    at(added).scatter(all.narrow(0, from, Math.min(CHUNK, all.numel() - from)), traffic);
+    if (added > 0) {
+      at(added - 1).addUp(traffic);
+    }
+    added++;
+  }
+
+  /** Waits for all sums that were started. */
+  public void finish(Traffic traffic) {
+    try (var _ = TensorScope.open()) {
+      if (added > 1) {
+        at(added - 2).receive();
+      }
+      if (added > 0) {
+        at(added - 1).addUp(traffic);
+        at(added - 1).receive();
+      }
+    } finally {
+      added = 0;
     }
   }
 
   private HalfChunk at(long index) {
     return chunks[(int) (index % chunks.length)];
-  }
-
-  private static Tensor part(Tensor all, long index) {
-    long from = index * CHUNK;
-    return all.narrow(0, from, Math.min(CHUNK, all.numel() - from));
   }
 
   @Override

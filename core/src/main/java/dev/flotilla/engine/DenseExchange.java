@@ -4,6 +4,7 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
@@ -16,10 +17,9 @@ import dev.flotilla.memory.TensorScope;
 record DenseExchange(Collective collective) implements Exchange {
 
   @Override
-  public void share(Gradients gradients, Bucket bucket) {
+  public Pending share(Gradients gradients, Bucket bucket) {
     try (var _ = TensorScope.open()) {
-      var slice = gradients.slice(bucket);
-      collective.allReduce(slice, Reduction.SUM, Traffic.EXCHANGE).await();
+      return collective.allReduce(gradients.slice(bucket), Reduction.SUM, Traffic.EXCHANGE);
     }
   }
 

@@ -4,14 +4,15 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Pending;
 import dev.flotilla.state.RunState;
 import java.util.Map;
 
 /**
  * Shares the gradients of a window among ranks, bucket by bucket.
  *
- * <p>All three steps run on one thread, which is not the one that trains when buckets are shared
- * while backward goes on. All ranks take them in the same order, so collectives match.
+ * <p>All steps run on one thread, which is not the one that trains when buckets are shared while
+ * backward goes on. All ranks take them in the same order, so collectives match.
  */
 public interface Exchange extends AutoCloseable {
 
@@ -35,11 +36,16 @@ public interface Exchange extends AutoCloseable {
    */
   default void begin(Gradients gradients) {}
 
-  /** Shares one bucket, whose gradients on this rank are final; returns when that is done. */
-  void share(Gradients gradients, Bucket bucket);
+  /**
+   * Starts to share one bucket, whose gradients on this rank are final.
+   *
+   * @return what may be awaited on another thread while further buckets are started; it starts no
+   *     collectives, as ranks would come to them in different orders
+   */
+  Pending share(Gradients gradients, Bucket bucket);
 
   /**
-   * Ends a window, after all buckets.
+   * Ends a window, after all buckets have been awaited; what is still under way is done then.
    *
    * @return the totals that the gradients are now the sum of; their count is the divisor
    */

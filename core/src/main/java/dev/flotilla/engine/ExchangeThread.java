@@ -14,10 +14,14 @@ import java.util.concurrent.Future;
  */
 final class ExchangeThread implements AutoCloseable {
 
-  private final ExecutorService thread =
-      Executors.newSingleThreadExecutor(
-          task -> Thread.ofPlatform().name("flotilla-exchange").daemon().unstarted(task));
+  private final ExecutorService thread;
   private final List<Future<?>> tasks = new ArrayList<>();
+
+  ExchangeThread(String name) {
+    thread =
+        Executors.newSingleThreadExecutor(
+            task -> Thread.ofPlatform().name(name).daemon().unstarted(task));
+  }
 
   /** Starts a task as soon as those before it are done. */
   void add(Runnable task) {

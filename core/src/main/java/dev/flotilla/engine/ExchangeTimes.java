@@ -43,13 +43,24 @@ public record ExchangeTimes(
 
   /** Returns how long buckets were under way. */
   public long busy() {
-    return buckets.stream().mapToLong(BucketTime::nanos).sum();
+    return busyUntil(Long.MAX_VALUE);
   }
 
   /** Returns how long buckets were under way while backward went on. */
   public long hidden() {
-    return buckets.stream()
-        .mapToLong(time -> Math.max(0, Math.min(time.end(), backwardEnd) - time.start()))
-        .sum();
+    return busyUntil(backwardEnd);
+  }
+
+  /** Two may be under way at once, which counts once. */
+  private long busyUntil(long limit) {
+    long busy = 0;
+    long counted = Long.MIN_VALUE;
+    for (var time : buckets) {
+      long from = Math.max(time.start(), counted);
+      long to = Math.min(time.end(), limit);
+      busy += Math.max(0, to - from);
+      counted = Math.max(counted, to);
+    }
+    return busy;
   }
 }

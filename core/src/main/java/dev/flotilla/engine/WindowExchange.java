@@ -4,6 +4,7 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Pending;
 import dev.flotilla.engine.ExchangeTimes.BucketTime;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +30,13 @@ final class WindowExchange implements AutoCloseable {
   private final Exchange exchange;
   private final BucketPlan plan;
   private final Gradients gradients;
+
+  /** More would only take bandwidth from each other, and from the one that is needed first. */
+  private static final int UNDER_WAY = 2;
+
   private final @Nullable ExchangeThread thread;
+  private final @Nullable ExchangeThread arrivals;
+  private final Semaphore mayLeave = new Semaphore(UNDER_WAY);
   private final ExchangeRecord record;
   private final @Nullable ArrivalWatch watch;
   private final AtomicReference<Totals> totals = new AtomicReference<>();
@@ -52,7 +60,8 @@ final class WindowExchange implements AutoCloseable {
     this.plan = plan;
     this.gradients = arena.gradients();
     this.record = new ExchangeRecord();
-    thread = isAlone ? null : new ExchangeThread();
+    thread = isAlone ? null : new ExchangeThread("flotilla-exchange");
+    arrivals = isAlone ? null : new ExchangeThread("flotilla-arrivals");
     // Halves that leave a GPU while backward goes on have been seen to miss its last gradients.
     boolean overlaps = !isAlone && plan.overlapsBackward() && !arena.values().is_cuda();
     watch = overlaps ? new ArrivalWatch(arena, this::share, notices) : null;
@@ -112,12 +121,28 @@ final class WindowExchange implements AutoCloseable {
     var bucket = buckets.get(next++);
     run(
         () -> {
+          mayLeave.acquireUninterruptibly();
           long start = System.nanoTime();
-          try (var _ = TensorScope.open()) {
-            exchange.share(gradients, bucket);
-          }
-          times.add(new BucketTime(bucket, start, System.nanoTime()));
+          Pending pending = start(bucket);
+          arrive(
+              () -> {
+                try {
+                  pending.await();
+                } finally {
+                  mayLeave.release();
+                }
+                times.add(new BucketTime(bucket, start, System.nanoTime()));
+              });
         });
+  }
+
+  private Pending start(Bucket bucket) {
+    try (var _ = TensorScope.open()) {
+      return exchange.share(gradients, bucket);
+    } catch (RuntimeException | Error failure) {
+      mayLeave.release();
+      throw failure;
+    }
   }
 
   /** Shares what has not been shared yet, and waits for all of it. */
@@ -128,7 +153,7 @@ final class WindowExchange implements AutoCloseable {
     while (next < buckets.size()) {
       share();
     }
-    run(() -> totals.set(exchange.end(gradients)));
+    run(this::end);
     try {
       await();
     } finally {
@@ -139,6 +164,24 @@ final class WindowExchange implements AutoCloseable {
     plan.observed(seen);
     exchange.observed(seen);
     return totals.get();
+  }
+
+  private void end() {
+    if (arrivals != null) {
+      arrivals.await();
+    }
+    totals.set(exchange.end(gradients));
+    // What the last bucket has left under way came to its end here.
+    var last = times.removeLast();
+    times.add(new BucketTime(last.bucket(), last.start(), System.nanoTime()));
+  }
+
+  private void arrive(Runnable task) {
+    if (arrivals == null) {
+      task.run();
+    } else {
+      arrivals.add(task);
+    }
   }
 
   private void run(Runnable task) {
@@ -182,6 +225,7 @@ final class WindowExchange implements AutoCloseable {
   @Override
   public void close() {
     Optional.ofNullable(thread).ifPresent(ExchangeThread::close);
+    Optional.ofNullable(arrivals).ifPresent(ExchangeThread::close);
     Optional.ofNullable(watch).ifPresent(ArrivalWatch::close);
     exchange.close();
   }

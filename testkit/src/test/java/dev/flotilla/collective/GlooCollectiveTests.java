@@ -76,6 +76,25 @@ class GlooCollectiveTests {
     return Tensors.bytes(tensor);
   }
 
+  /** Long tensors travel in pieces, which must fit together again, the short last one too. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void longTensorsAreSummedToTheirEnd(int size) {
+    int length = 3 * size * (1 << 18) + 5;
+    Ranks.run(
+        size,
+        group -> {
+          var tensor = Tensors.counting(group.rank(), length, ScalarType.Float);
+          group.allReduce(tensor.view(1, length), Reduction.SUM, Traffic.EXCHANGE).await();
+          var sums = Tensors.values(tensor);
+          double ofRanks = size * (size - 1) / 2.0;
+          for (int i = 0; i < length; i++) {
+            assertThat(sums[i]).isEqualTo((double) size * i + ofRanks);
+          }
+          assertThat(group.count(Traffic.EXCHANGE).operations()).isEqualTo(1);
+        });
+  }
+
   @Test
   void shapesDoNotMatter() {
     Ranks.run(

@@ -137,10 +137,13 @@ class OverlapTests {
 
     private Exchange telling(Exchange dense) {
       return (gradients, bucket) -> {
-        dense.share(gradients, bucket);
-        if (bucket.offset() > 0) {
-          shared.run();
-        }
+        var pending = dense.share(gradients, bucket);
+        return () -> {
+          pending.await();
+          if (bucket.offset() > 0) {
+            shared.run();
+          }
+        };
       };
     }
   }

@@ -45,7 +45,7 @@ class PhaseOrderTests {
           new Claim.Refine(GradientStage.CLIP, "clip", _ -> (_, _) -> calls.add("clip")),
           new Claim.Refine(GradientStage.UNSCALE, "unscale", _ -> (_, _) -> calls.add("unscale")),
           new Claim.Share(
-              "exchange", _ -> (_, bucket) -> calls.add("exchange from " + bucket.offset())),
+              "exchange", _ -> (_, bucket) -> () -> calls.add("exchange from " + bucket.offset())),
           new Claim.Buckets("two buckets", context -> twoBuckets(context.arena().layout())),
           new Claim.Condition(GradientStage.VOTE, "vote", _ -> (_, _) -> calls.add("vote")),
           new Claim.Accumulate(

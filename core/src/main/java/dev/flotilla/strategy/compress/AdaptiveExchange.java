@@ -6,6 +6,7 @@ import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.HalfSum;
 import dev.flotilla.collective.Link;
+import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.collective.Wire;
@@ -96,19 +97,23 @@ final class AdaptiveExchange implements Exchange {
   }
 
   @Override
-  public void share(Gradients gradients, Bucket bucket) {
-    if (isWindowHalf) {
-      try (var _ = TensorScope.open()) {
-        half.sum(gradients.part(bucket), Traffic.EXCHANGE);
-      }
-    } else {
-      sparse.share(gradients, bucket);
+  public Pending share(Gradients gradients, Bucket bucket) {
+    if (!isWindowHalf) {
+      return sparse.share(gradients, bucket);
     }
+    try (var _ = TensorScope.open()) {
+      half.add(gradients.part(bucket), Traffic.EXCHANGE);
+    }
+    return Pending.DONE;
   }
 
   @Override
   public Totals end(Gradients gradients) {
-    return isWindowHalf ? gradients.totals() : sparse.end(gradients);
+    if (!isWindowHalf) {
+      return sparse.end(gradients);
+    }
+    half.finish(Traffic.EXCHANGE);
+    return gradients.totals();
   }
 
   /** All ranks have shared the same windows, so all of them come to a decision together. */

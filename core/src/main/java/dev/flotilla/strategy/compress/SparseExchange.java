@@ -71,10 +71,9 @@ final class SparseExchange implements Exchange {
   }
 
   @Override
-  public void share(Gradients gradients, Bucket bucket) {
+  public Pending share(Gradients gradients, Bucket bucket) {
     if (!compression.isWindowSparse()) {
-      dense.share(gradients, bucket);
-      return;
+      return dense.share(gradients, bucket);
     }
     double factor = gradients.factor();
     if (pending.isEmpty()) {
@@ -88,6 +87,7 @@ final class SparseExchange implements Exchange {
     }
     compression.record().selected(System.nanoTime() - start);
     pending.add(gather(compressor));
+    return Pending.DONE;
   }
 
   private Pending gather(BucketCompressor compressor) {

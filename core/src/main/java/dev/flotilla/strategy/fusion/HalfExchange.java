@@ -2,8 +2,10 @@ package dev.flotilla.strategy.fusion;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.HalfSum;
+import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.collective.Wire;
@@ -30,10 +32,17 @@ final class HalfExchange implements Exchange {
   }
 
   @Override
-  public void share(Gradients gradients, Bucket bucket) {
+  public Pending share(Gradients gradients, Bucket bucket) {
     try (var _ = TensorScope.open()) {
-      sum.sum(gradients.part(bucket), Traffic.EXCHANGE);
+      sum.add(gradients.part(bucket), Traffic.EXCHANGE);
     }
+    return Pending.DONE;
+  }
+
+  @Override
+  public Totals end(Gradients gradients) {
+    sum.finish(Traffic.EXCHANGE);
+    return gradients.totals();
   }
 
   @Override

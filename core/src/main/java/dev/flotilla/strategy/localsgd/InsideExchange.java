@@ -3,6 +3,7 @@ package dev.flotilla.strategy.localsgd;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Pending;
 import dev.flotilla.engine.Exchange;
 
 /**
@@ -12,10 +13,8 @@ import dev.flotilla.engine.Exchange;
 record InsideExchange(Collective inside) implements Exchange {
 
   @Override
-  public void share(Gradients gradients, Bucket bucket) {
-    if (inside.size() > 1) {
-      Exchange.dense(inside).share(gradients, bucket);
-    }
+  public Pending share(Gradients gradients, Bucket bucket) {
+    return inside.size() > 1 ? Exchange.dense(inside).share(gradients, bucket) : Pending.DONE;
   }
 
   @Override
