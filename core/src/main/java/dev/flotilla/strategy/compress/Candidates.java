@@ -24,6 +24,10 @@ final class Candidates {
     return count;
   }
 
+  boolean isOverfull() {
+    return count > places.length;
+  }
+
   void clear() {
     count = 0;
   }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compresses on a GPU, by libtorch's own kernels.
  *
- * <p>Passes over memory: five for the correction (read g, u, v, write u, v), one to look for large
- * residuals, and a half for the marks of where they are; all else touches what is sent.
+ * <p>Passes over memory: five for the correction (read g, u, v, write u, v), and one to look for
+ * large residuals; all else touches a small part.
  */
 final class DeviceBucket implements BucketCompressor {
 

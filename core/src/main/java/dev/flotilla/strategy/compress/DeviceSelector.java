@@ -3,7 +3,9 @@ package dev.flotilla.strategy.compress;
 import dev.flotilla.memory.TensorScope;
 import org.bytedeco.pytorch.LongOptional;
 import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.ScalarOptional;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
 
 /**
@@ -11,27 +13,32 @@ import org.bytedeco.pytorch.global.torch;
  * those above the last step's threshold the k largest, with a new threshold from a sample when it
  * keeps too many or too few, and by sorting out all when that fails twice.
  *
- * <p>Sizes are taken in pieces that stay in the device's cache, so that a scan reads the residuals
- * once.
+ * <p>A scan reads the residuals once, for the largest of each row of some neighbours; only rows
+ * whose largest exceeds the threshold are looked at again.
  */
 final class DeviceSelector implements AutoCloseable {
 
-  private static final long PIECE = 1 << 23;
+  /** Few enough for few rows to have one, and enough for a kernel to read at full speed. */
+  private static final long ROW = 256;
 
-  private final Selector.Bounds bounds;
+  /** So many times k are sorted sooner than a new threshold is found. */
+  private static final long MOST = 8;
+
+  private final Selection selection;
   private final Tensor residual;
+  private final Tensor rows;
+  private final Tensor rest;
   private final long elements;
-  private final Tensor isAbove;
-  private final Tensor sizes;
   private int next = Selector.NO_THRESHOLD;
 
   DeviceSelector(Selection selection, Tensor residual, long elements) {
-    this.bounds = new Selector.Bounds(selection);
+    this.selection = selection;
     this.residual = residual;
     this.elements = elements;
     try (var _ = TensorScope.open()) {
-      isAbove = TensorScope.keep(residual.gt(new Scalar(0.0)));
-      sizes = TensorScope.keep(residual.new_zeros(Math.min(PIECE, residual.numel())));
+      long inRows = residual.numel() / ROW * ROW;
+      rows = TensorScope.keep(residual.narrow(0, 0, inRows).view(-1, ROW));
+      rest = TensorScope.keep(residual.narrow(0, inRows, residual.numel() - inRows));
     }
   }
 
@@ -48,29 +55,41 @@ final class DeviceSelector implements AutoCloseable {
   Tensor choose(int k, int threshold) {
     try (var scope = TensorScope.open()) {
       int used = threshold;
-      var found = scan(used);
-      for (int samples = 0; !bounds.suffice(found.numel(), elements, k, used); samples++) {
+      var found = scan(k, used);
+      for (int samples = 0; !suffices(found.numel(), k, used); samples++) {
         if (samples == Selector.SAMPLES) {
           return scope.handOut(exactly(k));
         }
         used = sample(k);
-        found = scan(used);
+        found = scan(k, used);
       }
       return scope.handOut(narrow(found, k, used));
     }
   }
 
-  private Tensor scan(int threshold) {
+  private boolean suffices(long count, int k, int threshold) {
+    return count <= MOST * k && Selector.suffice(selection, count, k, threshold);
+  }
+
+  private Tensor scan(int k, int threshold) {
     var limit = new Scalar((double) Float.intBitsToFloat(threshold));
-    for (long from = 0; from < residual.numel(); from += PIECE) {
-      try (var _ = TensorScope.open()) {
-        long length = Math.min(PIECE, residual.numel() - from);
-        var size = sizes.narrow(0, 0, length);
-        torch.abs_out(size, residual.narrow(0, from, length));
-        torch.gt_out(isAbove.narrow(0, from, length), size, limit);
-      }
-    }
-    return isAbove.nonzero().view(-1);
+    // With many to find, most rows have one.
+    boolean looksAtAll = Selector.wanted(k) * ROW > elements;
+    return looksAtAll ? placesAbove(residual, limit) : scanRows(limit);
+  }
+
+  private static Tensor placesAbove(Tensor row, Scalar limit) {
+    return row.abs().gt(limit).nonzero().view(-1);
+  }
+
+  private Tensor scanRows(Scalar limit) {
+    var largest = rows.norm(new ScalarOptional(new Scalar(Double.POSITIVE_INFINITY)), 1);
+    var some = largest.gt(limit).nonzero().view(-1);
+    var found = rows.index_select(0, some).abs_().gt(limit).nonzero();
+    var inRows =
+        some.index_select(0, found.select(1, 0)).mul(new Scalar(ROW)).add(found.select(1, 1));
+    var inRest = placesAbove(rest, limit).add(new Scalar(rows.numel()));
+    return torch.cat(new TensorVector(inRows, inRest));
   }
 
   private int sample(int k) {
@@ -114,7 +133,7 @@ final class DeviceSelector implements AutoCloseable {
 
   @Override
   public void close() {
-    TensorScope.free(isAbove);
-    TensorScope.free(sizes);
+    TensorScope.free(rows);
+    TensorScope.free(rest);
   }
 }

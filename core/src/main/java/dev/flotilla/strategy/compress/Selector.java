@@ -20,34 +20,24 @@ final class Selector {
   private static final float LOWER = 0.98f;
   private static final float MUCH_LOWER = 0.95f;
 
-  private final Bounds bounds;
+  private final Selection selection;
   private final Candidates found = new Candidates();
   private final Sample sample = new Sample();
   private int[] keys = new int[0];
   private long rescans;
 
   Selector(Selection selection) {
-    bounds = new Bounds(selection);
+    this.selection = selection;
   }
 
-  /** How many candidates are enough, and how many too many. */
-  record Bounds(Selection selection) {
-
-    /** Returns how many candidates there is room for. */
-    static int limit(int k, long elements) {
-      return (int) Math.min(elements, wanted(k) + k / 4L + 64);
-    }
-
-    /** A threshold of zero has found everything that there is. */
-    boolean suffice(long count, long elements, int k, int threshold) {
-      long least = selection == Selection.EXACT ? k : k - k / 5L;
-      return count <= limit(k, elements) && (count >= least || threshold == 0);
-    }
+  /** Tells whether so many candidates are enough. A threshold of zero has found all there are. */
+  static boolean suffice(Selection selection, long count, int k, int threshold) {
+    return threshold == 0 || count >= (selection == Selection.EXACT ? k : k - k / 5L);
   }
 
   /** Makes room for choosing at most k of n. */
   void allocate(int k, long n) {
-    int limit = Bounds.limit(k, n);
+    int limit = (int) Math.min(n, wanted(k) + k / 4L + 64);
     found.allocate(limit);
     keys = new int[limit];
   }
@@ -74,7 +64,9 @@ final class Selector {
    */
   int choose(List<Field> fields, long elements, int k, int threshold) {
     int used = threshold;
-    for (int samples = 0; !bounds.suffice(found.count(), elements, k, used); samples++) {
+    for (int samples = 0;
+        found.isOverfull() || !suffice(selection, found.count(), k, used);
+        samples++) {
       rescans++;
       if (samples == SAMPLES) {
         return takeExactly(fields, k);
