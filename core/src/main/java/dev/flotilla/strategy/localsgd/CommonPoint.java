@@ -4,6 +4,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,12 +42,11 @@ final class CommonPoint implements AutoCloseable {
 
   /** Returns what travels: this rank's way since the last average, to be replaced by the mean. */
   Tensor depart() {
-    try (var _ = TensorScope.open()) {
-      live.readInto(difference);
-      if (departure != null) {
-        departure.copy_(difference);
-      }
-      difference.sub_(point);
+    if (departure == null) {
+      live.readLess(point, difference);
+    } else {
+      live.readInto(departure);
+      torch.sub_out(difference, departure, point);
     }
     return difference;
   }
@@ -60,20 +60,21 @@ final class CommonPoint implements AutoCloseable {
    */
   double arrive(boolean isOuter, boolean wasBehind) {
     try (var _ = TensorScope.open()) {
-      double drift = drift(wasBehind);
+      var from = wasBehind && departure != null ? parametersOf(departure) : live.parameters();
+      double drift;
       if (outer != null && isOuter) {
+        var way = from.sub(parametersOf(point));
+        drift = way.sub_(parametersOf(difference)).norm().item_double();
         stepOuter(outer);
       } else {
+        // The average itself is the new point, and the difference is of no further use.
         point.add_(difference);
+        var scratch = parametersOf(difference);
+        drift = torch.sub_out(scratch, from, parametersOf(point)).norm().item_double();
       }
       land(wasBehind);
       return drift;
     }
-  }
-
-  private double drift(boolean wasBehind) {
-    var from = wasBehind && departure != null ? parametersOf(departure) : live.parameters();
-    return from.sub(parametersOf(point)).sub_(parametersOf(difference)).norm().item_double();
   }
 
   private void stepOuter(OuterOptimizer rule) {

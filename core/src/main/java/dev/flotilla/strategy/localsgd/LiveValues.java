@@ -5,6 +5,7 @@ import dev.flotilla.engine.Update;
 import dev.flotilla.memory.TensorScope;
 import java.util.concurrent.atomic.AtomicLong;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 
 /**
  * Everything of a rank that is averaged, as if it were one flat tensor: parameters, running
@@ -57,6 +58,24 @@ final class LiveValues {
         update.remember(OptimizerMemory.read(walk::store));
       }
     }
+  }
+
+  /** Writes all values less those of one flat tensor into another. */
+  void readLess(Tensor base, Tensor flat) {
+    if (policy == MomentumPolicy.AVERAGE) {
+      readInto(flat);
+      flat.sub_(base);
+      return;
+    }
+    try (var _ = TensorScope.open()) {
+      subtract(parameters, base, flat, 0);
+      subtract(statistics, base, flat, parameters.numel());
+    }
+  }
+
+  private static void subtract(Tensor values, Tensor base, Tensor flat, long from) {
+    long length = values.numel();
+    torch.sub_out(flat.narrow(0, from, length), values, base.narrow(0, from, length));
   }
 
   /** Replaces all values by those of a flat tensor. */
