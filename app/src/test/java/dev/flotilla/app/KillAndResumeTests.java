@@ -49,6 +49,7 @@ class KillAndResumeTests {
       eval: {every: 60}
       compare_every: 40
       threads: 1
+      device: cpu
       """;
 
   private static final Map<String, Variant> VARIANTS =

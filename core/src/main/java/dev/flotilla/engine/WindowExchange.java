@@ -62,8 +62,7 @@ final class WindowExchange implements AutoCloseable {
     this.record = new ExchangeRecord();
     thread = isAlone ? null : new ExchangeThread("flotilla-exchange");
     arrivals = isAlone ? null : new ExchangeThread("flotilla-arrivals");
-    // Halves that leave a GPU while backward goes on have been seen to miss its last gradients.
-    boolean overlaps = !isAlone && plan.overlapsBackward() && !arena.values().is_cuda();
+    boolean overlaps = !isAlone && plan.overlapsBackward();
     watch = overlaps ? new ArrivalWatch(arena, this::share, notices) : null;
   }
 
