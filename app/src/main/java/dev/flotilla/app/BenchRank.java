@@ -90,6 +90,7 @@ public final class BenchRank implements Callable<Integer> {
     var run = new ConfiguredRun(recipe.read(), world);
     recipe.sets.removeLast();
     var trainer = run.trainer(_ -> {}).build();
+    trainer.plannedUpdates(steps(variant));
     var batch = run.source().epoch(0, world.rank(), world.size()).load(0);
     return new Running(variant, trainer, batch, new ArrayList<>());
   }
@@ -117,6 +118,11 @@ public final class BenchRank implements Callable<Integer> {
     }
   }
 
+  /** Returns the steps of a variant, those before the first measured one included. */
+  private long steps(BenchVariant variant) {
+    return (long) (variant.warmUp() + rounds) * steps;
+  }
+
   /** Returns the milliseconds of a step. */
   private double step(Running running) {
     // All ranks come to every variant together, also to the one that each runs alone.
@@ -133,7 +139,7 @@ public final class BenchRank implements Callable<Integer> {
   private void write(List<Running> all) {
     Map<String, Object> results = new LinkedHashMap<>();
     for (var running : all) {
-      long made = (long) (running.variant().warmUp() + rounds) * steps;
+      long made = steps(running.variant());
       Map<String, Object> result = new LinkedHashMap<>();
       result.put("ms", running.times());
       result.put(
