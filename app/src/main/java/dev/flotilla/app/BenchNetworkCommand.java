@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,6 +28,7 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true)
 final class BenchNetworkCommand implements Callable<Integer> {
 
+  private static final Pattern RATE = Pattern.compile("free|\\d+(\\.\\d+)?[kmg]bit");
   private static final int PORT = 29700;
 
   @Mixin RecipeOptions recipe = new RecipeOptions();
@@ -109,6 +111,14 @@ final class BenchNetworkCommand implements Callable<Integer> {
           "bench network",
           "needs --hosts of at least 2 and --rounds and --steps of at least 1, but was given %d, %d and %d"
               .formatted(hosts, rounds, steps));
+    }
+    for (var rate : rates) {
+      if (!RATE.matcher(rate).matches()) {
+        throw new ConfigException(
+            "--rates",
+            "must be 'free', or a number with kbit, mbit or gbit such as 100mbit, but was '%s'"
+                .formatted(rate));
+      }
     }
     if (recipe.recipe == null) {
       recipe.sets.addAll(0, builtIn());
