@@ -44,8 +44,7 @@ class BenchNetworkTests {
         "--technique=x=exchange: guess | exchange",
         "--model=alexnet | must be resnet18 or lenet5",
         "--hosts=1 | --hosts of at least 2",
-        "--rates=free,fast | 'free', or a number with kbit, mbit or gbit such as 100mbit, but was"
-            + " 'fast'",
+        "--rates=free,fast | a number with kbit, mbit or gbit such as 100mbit, but was",
       })
   void refusesWhatItCannotCompare(String argument, String message) {
     var ended = Flotilla.in(folder).run("bench", "network", argument).expect(2).explainsItself();
