@@ -6,8 +6,6 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
@@ -21,10 +19,7 @@ final class CodedMessages implements DeviceMessages {
 
   private final WireFormat format;
   private final ComputeDevice device;
-  private final Tensor own;
-  private final Tensor all;
-  private final ByteBuffer ownMessage;
-  private final List<ByteBuffer> messageOf = new ArrayList<>();
+  private final HostMessages memory;
   private final int[] places;
   private final float[] values;
 
@@ -32,32 +27,19 @@ final class CodedMessages implements DeviceMessages {
   CodedMessages(WireFormat format, int ranks, ComputeDevice device) {
     this.format = format;
     this.device = device;
-    int words = format.words();
-    try (var _ = TensorScope.open()) {
-      own = TensorScope.keep(Tensors.zeros(torch.ScalarType.Int, words));
-      all = TensorScope.keep(Tensors.zeros(torch.ScalarType.Int, (long) words * ranks));
-      ownMessage = buffer(NativeView.of(own));
-      long bytes = (long) words * Integer.BYTES;
-      for (int rank = 0; rank < ranks; rank++) {
-        messageOf.add(buffer(NativeView.of(all).asSlice(rank * bytes, bytes)));
-      }
-    }
+    memory = HostMessages.of(format.words(), ranks);
     places = new int[format.capacity()];
     values = new float[format.capacity()];
   }
 
-  private static ByteBuffer buffer(MemorySegment memory) {
-    return memory.asByteBuffer().order(ByteOrder.nativeOrder());
-  }
-
   @Override
   public Tensor message() {
-    return own;
+    return memory.own();
   }
 
   @Override
   public Tensor messages() {
-    return all;
+    return memory.all();
   }
 
   @Override
@@ -66,7 +48,7 @@ final class CodedMessages implements DeviceMessages {
       int count = Math.toIntExact(chosen.numel());
       copy(NativeView.of(chosen.to(torch.ScalarType.Int).cpu()), places, count);
       copy(NativeView.of(sent.cpu()), values, count);
-      format.write(ownMessage, places, values, count);
+      format.write(memory.ownBytes(), places, values, count);
       sent.copy_(floats(count));
     }
   }
@@ -88,7 +70,7 @@ final class CodedMessages implements DeviceMessages {
   @Override
   public List<Entries> read() {
     List<Entries> entries = new ArrayList<>();
-    for (var message : messageOf) {
+    for (var message : memory.bytesOf()) {
       int count = format.readPlaces(message, places);
       format.readValues(message, values, count);
       try (var _ = TensorScope.open()) {
@@ -105,7 +87,6 @@ final class CodedMessages implements DeviceMessages {
 
   @Override
   public void close() {
-    TensorScope.free(own);
-    TensorScope.free(all);
+    memory.free();
   }
 }

@@ -1,17 +1,7 @@
 package dev.flotilla.strategy.compress;
 
-import dev.flotilla.memory.NativeView;
-import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.global.torch;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Compresses on a CPU: Java loops over the arenas' memory, one pass for correction and choice.
@@ -32,10 +22,7 @@ final class CpuBucket implements BucketCompressor {
   private final Selector selector;
 
   private WireFormat format;
-  private @Nullable Tensor message;
-  private @Nullable Tensor messages;
-  private ByteBuffer ownMessage = ByteBuffer.allocate(0);
-  private final List<ByteBuffer> messageOf = new ArrayList<>();
+  private HostMessages memory;
   private int[] places = new int[0];
   private float[] values = new float[0];
   private int threshold = Selector.NO_THRESHOLD;
@@ -57,6 +44,7 @@ final class CpuBucket implements BucketCompressor {
     this.masksMomentum = rule.masksMomentum();
     this.selector = new Selector(settings.selection());
     this.format = new WireFormat(settings.indices(), settings.values(), 0, universe);
+    this.memory = HostMessages.of(0, ranks);
   }
 
   @Override
@@ -67,26 +55,10 @@ final class CpuBucket implements BucketCompressor {
     }
     close();
     format = new WireFormat(settings.indices(), settings.values(), capacity, universe);
-    try (var _ = TensorScope.open()) {
-      int words = format.words();
-      var own = TensorScope.keep(Tensors.zeros(torch.ScalarType.Int, words));
-      var all = TensorScope.keep(Tensors.zeros(torch.ScalarType.Int, (long) words * ranks));
-      ownMessage = buffer(NativeView.of(own));
-      messageOf.clear();
-      long bytes = (long) words * Integer.BYTES;
-      for (int rank = 0; rank < ranks; rank++) {
-        messageOf.add(buffer(NativeView.of(all).asSlice(rank * bytes, bytes)));
-      }
-      message = own;
-      messages = all;
-    }
+    memory = HostMessages.of(format.words(), ranks);
     places = new int[capacity];
     values = new float[capacity];
     selector.allocate(capacity, elements);
-  }
-
-  private static ByteBuffer buffer(MemorySegment memory) {
-    return memory.asByteBuffer().order(ByteOrder.nativeOrder());
   }
 
   @Override
@@ -101,12 +73,12 @@ final class CpuBucket implements BucketCompressor {
 
   @Override
   public Tensor message() {
-    return Objects.requireNonNull(message);
+    return memory.own();
   }
 
   @Override
   public Tensor messages() {
-    return Objects.requireNonNull(messages);
+    return memory.all();
   }
 
   @Override
@@ -131,7 +103,7 @@ final class CpuBucket implements BucketCompressor {
   private void send(Candidates chosen) {
     int count = chosen.count();
     readResiduals(chosen, count);
-    format.write(ownMessage, chosen.places(), values, count);
+    format.write(memory.ownBytes(), chosen.places(), values, count);
     int i = 0;
     for (var field : fields) {
       for (; i < count && field.holds(chosen.places()[i]); i++) {
@@ -160,7 +132,7 @@ final class CpuBucket implements BucketCompressor {
     }
     received = 0;
     for (int rank = 0; rank < ranks; rank++) {
-      var from = messageOf.get(rank);
+      var from = memory.bytesOf().get(rank);
       int count = format.readPlaces(from, places);
       format.readValues(from, values, count);
       received += count;
@@ -176,7 +148,7 @@ final class CpuBucket implements BucketCompressor {
 
   /** Where messages will be added up, the rank's own gradient must go. */
   private void clearReceived() {
-    for (var from : messageOf) {
+    for (var from : memory.bytesOf()) {
       int count = format.readPlaces(from, places);
       int i = 0;
       for (var field : fields) {
@@ -194,7 +166,7 @@ final class CpuBucket implements BucketCompressor {
       return;
     }
     for (int rank = 0; rank < ranks; rank++) {
-      int count = format.readPlaces(messageOf.get(rank), places);
+      int count = format.readPlaces(memory.bytesOf().get(rank), places);
       int i = 0;
       for (var field : fields) {
         for (; i < count && field.holds(places[i]); i++) {
@@ -233,7 +205,6 @@ final class CpuBucket implements BucketCompressor {
 
   @Override
   public void close() {
-    TensorScope.free(message);
-    TensorScope.free(messages);
+    memory.free();
   }
 }
