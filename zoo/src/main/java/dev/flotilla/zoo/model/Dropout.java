@@ -29,8 +29,9 @@ final class Dropout {
     }
     try (var scope = TensorScope.open()) {
       long dropped = Math.round(share * STEPS);
-      var scale = new Scalar(STEPS / (double) (STEPS - dropped));
-      return scope.handOut(input.mul(kept(input, dropped)).mul_(scale));
+      // A product with a number in place would round the number to 16 bits first.
+      var left = new Scalar((STEPS - dropped) / (double) STEPS);
+      return scope.handOut(input.mul(kept(input, dropped)).div_(left));
     }
   }
 
