@@ -138,6 +138,22 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   }
 
   /**
+   * Returns the part before which to cut the chain behind a segment: the one after the segment's
+   * last ending, which a replay can then leave out. What follows that in the segment is run again
+   * with the next one.
+   */
+  public int cutBehind(int segment) {
+    var starts = segmentStarts();
+    int end = segment + 1 < starts.size() ? starts.get(segment + 1) : parts.size();
+    for (int i = end; i > starts.get(segment); i--) {
+      if (parts.get(i - 1).part().ending() != null) {
+        return i;
+      }
+    }
+    return end;
+  }
+
+  /**
    * Returns the parts before which backward always pauses: where a segment uses a parameter that an
    * earlier one has used, so that both gradients are added in the same order whatever is
    * recomputed.

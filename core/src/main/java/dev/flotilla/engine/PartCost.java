@@ -9,9 +9,11 @@ import java.util.Map;
  * @param name its name
  * @param keptBytes what stays alive for backward if nothing is recomputed, its outputs included
  * @param nanos how long it takes
+ * @param endingNanos how much of that a replay that stops here leaves out
  * @param outputs the memory of its outputs by address, also of those that only pass through it
  */
-public record PartCost(String name, long keptBytes, long nanos, Map<Long, Long> outputs) {
+public record PartCost(
+    String name, long keptBytes, long nanos, long endingNanos, Map<Long, Long> outputs) {
 
   /** Copies the map. */
   public PartCost {
@@ -23,7 +25,8 @@ public record PartCost(String name, long keptBytes, long nanos, Map<Long, Long> 
     var costs = rounds.stream().map(round -> round.get(part)).toList();
     long[] bytes = costs.stream().mapToLong(PartCost::keptBytes).sorted().toArray();
     long nanos = costs.stream().mapToLong(PartCost::nanos).min().orElseThrow();
+    long ending = costs.stream().mapToLong(PartCost::endingNanos).min().orElseThrow();
     var last = costs.getLast();
-    return new PartCost(last.name, bytes[bytes.length / 2], nanos, last.outputs);
+    return new PartCost(last.name, bytes[bytes.length / 2], nanos, ending, last.outputs);
   }
 }

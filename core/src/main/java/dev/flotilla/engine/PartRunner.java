@@ -5,10 +5,13 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.Ending;
 import dev.flotilla.model.ForwardMode;
+import dev.flotilla.model.Segment;
 import org.bytedeco.pytorch.Generator;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs parts of a model, each in a scope of its own and with random numbers that depend on its
@@ -30,20 +33,43 @@ final class PartRunner implements AutoCloseable {
     }
   }
 
-  /** Runs a part as it is in training, for the first time or again. */
-  Activations train(int part, Activations input, ForwardMode mode, long microStep) {
-    return train(Span.kept(part, part + 1), input, mode, microStep);
+  /** Runs consecutive parts as they are in training. */
+  Activations train(Span span, Activations input, long microStep) {
+    return run(span, input, ForwardMode.TRAIN, microStep, true);
   }
 
-  /** Runs consecutive parts as they are in training. */
-  Activations train(Span span, Activations input, ForwardMode mode, long microStep) {
+  /** Runs consecutive parts again, but for the ending of the last one if it has one. */
+  Activations replay(Span span, Activations input, long microStep) {
+    return run(span, input, ForwardMode.REPLAY, microStep, false);
+  }
+
+  private Activations run(
+      Span span, Activations input, ForwardMode mode, long microStep, boolean toTheEnd) {
     try (var relay = new Relay(input)) {
       for (int part = span.from(); part < span.to(); part++) {
-        seed(part, microStep);
-        relay.pass(run(part, relay.current(), mode));
+        relay.pass(body(part, relay.current(), mode, microStep));
+        if (toTheEnd || part < span.to() - 1) {
+          relay.pass(end(part, relay.current(), mode));
+        }
       }
       return relay.arrive();
     }
+  }
+
+  /** Runs a part up to its ending. */
+  Activations body(int part, Activations input, ForwardMode mode, long microStep) {
+    seed(part, microStep);
+    return run(part, model.parts().get(part).part().body(), input, mode);
+  }
+
+  /** Runs the ending of a part; what has none has ended before. */
+  Activations end(int part, Activations body, ForwardMode mode) {
+    var ending = ending(part);
+    return ending == null ? body : run(part, ending::apply, body, mode);
+  }
+
+  @Nullable Ending ending(int part) {
+    return model.parts().get(part).part().ending();
   }
 
   private void seed(int part, long microStep) {
@@ -58,16 +84,17 @@ final class PartRunner implements AutoCloseable {
   Activations evaluate(Batch batch) {
     try (var relay = new Relay(inputs(batch))) {
       for (int part = 0; part < model.parts().size(); part++) {
-        relay.pass(run(part, relay.current(), ForwardMode.EVALUATE));
+        var forward = model.parts().get(part).part().forward();
+        relay.pass(run(part, forward, relay.current(), ForwardMode.EVALUATE));
       }
       return relay.arrive();
     }
   }
 
-  private Activations run(int part, Activations input, ForwardMode mode) {
+  private Activations run(int part, Segment.Forward forward, Activations input, ForwardMode mode) {
     // Handles of intermediates keep their memory alive, so each part frees its own at once.
     try (var _ = TensorScope.open()) {
-      var output = model.parts().get(part).part().forward().apply(input, mode);
+      var output = forward.apply(input, mode);
       output.tensors().stream()
           .filter(tensor -> !Relay.holds(input, tensor))
           .distinct()

@@ -5,10 +5,12 @@ import dev.flotilla.data.Batch;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.Gradient;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Part;
 import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
@@ -155,11 +157,13 @@ final class PooledChain implements ForwardBackward {
         var gradients = passage.takeGradients();
         var graph = passage.graph();
         SpanRunner.backward(
-            graph == null
-                ? spanRunner.replay(passage, inputs.get(lane), firstStep + lane, autocast)
-                : graph,
-            gradients);
+            graph == null ? replay(lane, passage, gradients) : SpanRunner.paired(graph, gradients));
       }
+    }
+
+    private List<Gradient> replay(int lane, Passage passage, List<Tensor> gradients) {
+      var replayed = spanRunner.replay(passage, inputs.get(lane), firstStep + lane, autocast);
+      return spanRunner.pullBack(passage, replayed, gradients);
     }
 
     /** Adds what reaches the inputs by way of the statistics. */

@@ -73,14 +73,19 @@ public final class Rehearsal {
       device.synchronize();
       long before = NativeMemory.liveBytes(device);
       long start = System.nanoTime();
-      var outputs = parts.train(part, input, ForwardMode.REPLAY, microStep);
+      var body = parts.body(part, input, ForwardMode.REPLAY, microStep);
+      device.synchronize();
+      long end = System.nanoTime();
+      var outputs = parts.end(part, body, ForwardMode.REPLAY);
+      device.synchronize();
+      long leftOut = parts.ending(part) == null ? 0 : System.nanoTime() - end;
       if (part == count - 1) {
         loss.accept(outputs);
       }
       device.synchronize();
       long nanos = System.nanoTime() - start;
       long kept = Math.max(0, NativeMemory.liveBytes(device) - before);
-      costs.add(new PartCost(parts.name(part), kept, nanos, storages(outputs)));
+      costs.add(new PartCost(parts.name(part), kept, nanos, leftOut, storages(outputs)));
       return new Activations(
           outputs.tensors().stream()
               .map(t -> TensorScope.keep(t.detach().set_requires_grad(t.requires_grad())))

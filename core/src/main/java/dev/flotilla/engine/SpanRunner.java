@@ -3,11 +3,12 @@ package dev.flotilla.engine;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.ForwardMode;
+import dev.flotilla.model.Gradient;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.bytedeco.pytorch.BoolOptional;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
@@ -43,7 +44,7 @@ final class SpanRunner {
 
   /** Without a graph nobody can tell what is differentiable, so a span's first run has one. */
   private Passage withGraph(Span span, Activations input, long microStep) {
-    var outputs = parts.train(span, input, ForwardMode.TRAIN, microStep);
+    var outputs = parts.train(span, input, microStep);
     var flags = outputs.tensors().stream().map(Tensor::requires_grad).toList();
     differentiable.put(span.to(), flags);
     return new Passage(span, outputs, flags);
@@ -53,7 +54,7 @@ final class SpanRunner {
   private Activations withoutGraph(Span span, Activations input, long microStep) {
     try (var _ = new NoGradGuard()) {
       var before = versions(input);
-      var outputs = parts.train(span, input, ForwardMode.TRAIN, microStep);
+      var outputs = parts.train(span, input, microStep);
       if (!versions(input).equals(before)) {
         throw new IllegalStateException(
             ("%s changes its input in place, so it cannot be recomputed: use an operation that"
@@ -69,17 +70,56 @@ final class SpanRunner {
   }
 
   /**
-   * Runs a span again, with a graph.
+   * Runs a span again, with a graph, up to where {@link #pullBack} goes on.
    *
    * @param autocast the number type of the first run
    */
   Activations replay(
       Passage passage, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
     try (var _ = Autocast.like(autocast, parts.device())) {
-      var outputs = parts.train(passage.span(), input, ForwardMode.REPLAY, microStep);
-      requireSame(passage, outputs);
-      return outputs;
+      var replayed = parts.replay(passage.span(), input, microStep);
+      if (parts.ending(last(passage)) == null) {
+        requireSame(passage, replayed);
+      }
+      return replayed;
     }
+  }
+
+  private static int last(Passage passage) {
+    return passage.span().to() - 1;
+  }
+
+  /**
+   * Returns what backward through the replayed graph starts from.
+   *
+   * @param gradients of the span's outputs
+   */
+  List<Gradient> pullBack(Passage passage, Activations replayed, List<Tensor> gradients) {
+    var ending = parts.ending(last(passage));
+    if (ending == null) {
+      return paired(replayed, gradients);
+    }
+    try (var scope = TensorScope.open();
+        var _ = new NoGradGuard()) {
+      var pulled = ending.pullBack(replayed, gradients);
+      pulled.forEach(gradient -> scope.handOut(gradient.value()));
+      return pulled;
+    } catch (RuntimeException e) {
+      if (OutOfMemoryException.isMeantBy(e)) {
+        throw e;
+      }
+      throw new IllegalStateException(
+          "%s does not fit the gradients of its first run, %s, when it is recomputed: %s"
+              .formatted(parts.name(last(passage)), passage.forms(), e.getMessage()),
+          e);
+    }
+  }
+
+  /** Gives outputs their gradients. */
+  static List<Gradient> paired(Activations outputs, List<Tensor> gradients) {
+    return IntStream.range(0, gradients.size())
+        .mapToObj(i -> new Gradient(outputs.tensors().get(i), gradients.get(i)))
+        .toList();
   }
 
   private void requireSame(Passage passage, Activations replayed) {
@@ -93,18 +133,18 @@ final class SpanRunner {
       throw new IllegalStateException(
           ("%s gave %s when it was recomputed, but %s the first time: a segment that is recomputed"
                   + " must do the same again")
-              .formatted(parts.name(passage.span().to() - 1), got, forms));
+              .formatted(parts.name(last(passage)), got, forms));
     }
   }
 
-  /** Runs a graph backward from the gradients of its outputs, of which some may be undefined. */
-  static void backward(Activations outputs, List<Tensor> gradients) {
+  /** Runs a graph backward from gradients, of which some may be undefined. */
+  static void backward(List<Gradient> gradients) {
     List<Tensor> roots = new ArrayList<>();
     List<Tensor> seeds = new ArrayList<>();
-    for (int i = 0; i < gradients.size(); i++) {
-      if (gradients.get(i).defined() && outputs.tensors().get(i).requires_grad()) {
-        roots.add(outputs.tensors().get(i));
-        seeds.add(gradients.get(i));
+    for (var gradient : gradients) {
+      if (gradient.value().defined() && gradient.of().requires_grad()) {
+        roots.add(gradient.of());
+        seeds.add(gradient.value());
       }
     }
     if (!roots.isEmpty()) {

@@ -3,9 +3,10 @@ package dev.flotilla.engine;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.ForwardMode;
+import dev.flotilla.model.Gradient;
 import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +48,7 @@ final class Tape {
       current = cross(span, current);
     }
     try (var scope = TensorScope.open()) {
-      var outputs = parts.train(spans.getLast(), current, ForwardMode.TRAIN, step);
+      var outputs = parts.train(spans.getLast(), current, step);
       outputs.tensors().forEach(scope::handOut);
       retention.passed();
       return outputs;
@@ -89,17 +90,19 @@ final class Tape {
       var passage = passages.get(index);
       var gradients = passage.takeGradients();
       var graph = passage.graph();
-      SpanRunner.backward(graph == null ? replay(index) : graph, gradients);
+      SpanRunner.backward(
+          graph == null ? replay(index, gradients) : SpanRunner.paired(graph, gradients));
     }
   }
 
-  private Activations replay(int index) {
+  private List<Gradient> replay(int index, List<Tensor> gradients) {
     var input = index == 0 ? inputs : passages.get(index - 1).pause();
     long start = System.nanoTime();
-    var outputs = spanRunner.replay(passages.get(index), input, microStep, autocast);
+    var replayed = spanRunner.replay(passages.get(index), input, microStep, autocast);
     retention.replayed(System.nanoTime() - start);
+    var seeds = spanRunner.pullBack(passages.get(index), replayed, gradients);
     retention.passed();
-    return outputs;
+    return seeds;
   }
 
   /** Returns where backward is, for messages; nothing where it does not pause. */

@@ -1,6 +1,7 @@
 package dev.flotilla.model;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A stretch of a segment: the smallest piece that recompute can leave out, and the place where
@@ -8,9 +9,11 @@ import java.util.List;
  *
  * @param name the segment's name, with what this part of it does after a slash
  * @param pooled BatchNorms that this part starts with, each over one tensor of the input
- * @param forward its function
+ * @param body its function, up to the ending where there is one
+ * @param ending its last step, if a replay can do without it
  */
-public record Part(String name, List<Pooled> pooled, Segment.Forward forward) {
+public record Part(
+    String name, List<Pooled> pooled, Segment.Forward body, @Nullable Ending ending) {
 
   /**
    * A BatchNorm at the start of a part.
@@ -25,9 +28,25 @@ public record Part(String name, List<Pooled> pooled, Segment.Forward forward) {
     pooled = List.copyOf(pooled);
   }
 
-  /** Creates a part without BatchNorm at its start. */
+  /** Creates a part that starts with BatchNorms and that a replay runs to its end. */
+  public Part(String name, List<Pooled> pooled, Segment.Forward forward) {
+    this(name, pooled, forward, null);
+  }
+
+  /** Creates a part without BatchNorm at its start, which a replay runs to its end. */
   public Part(String name, Segment.Forward forward) {
-    this(name, List.of(), forward);
+    this(name, List.of(), forward, null);
+  }
+
+  /** Creates a part of which a replay can leave out the last step. */
+  public Part(String name, Segment.Forward body, Ending ending) {
+    this(name, List.of(), body, ending);
+  }
+
+  /** Returns its whole function. */
+  public Segment.Forward forward() {
+    var last = ending;
+    return last == null ? body : (input, mode) -> last.apply(body.apply(input, mode), mode);
   }
 
   /** Returns one function that runs parts one after the other. */

@@ -12,14 +12,17 @@ import org.jspecify.annotations.Nullable;
 /** Keeps the same things in every pass. */
 record FixedRetention(List<Span> spans, Storehouse storehouse) implements Retention {
 
-  /** Recomputes everything up to the last of the segments whose outputs are kept. */
+  /**
+   * Recomputes everything up to the last of the segments whose outputs are kept. Behind that one
+   * everything is kept, so nothing of it may be left to what follows.
+   */
   static FixedRetention after(
       List<Integer> segments, BoundModel model, @Nullable Storehouse storehouse) {
-    var starts = model.segmentStarts();
     List<Span> spans = new ArrayList<>();
     int from = 0;
     for (int segment : segments) {
-      int to = starts.get(segment + 1);
+      boolean isLast = segment == segments.getLast();
+      int to = isLast ? model.segmentStarts().get(segment + 1) : model.cutBehind(segment);
       spans.add(Span.recomputed(from, to));
       from = to;
     }

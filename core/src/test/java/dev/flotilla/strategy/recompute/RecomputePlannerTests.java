@@ -26,8 +26,9 @@ class RecomputePlannerTests {
         outputs.put(passed.getKey(), passed.getValue());
       }
       outputs.put((long) i + 1, (long) output);
-      costs.add(
-          new PartCost("p" + i, output + random.nextLong(100), 1 + random.nextLong(50), outputs));
+      long nanos = 1 + random.nextLong(50);
+      long ending = random.nextBoolean() ? 0 : random.nextLong(nanos);
+      costs.add(new PartCost("p" + i, output + random.nextLong(100), nanos, ending, outputs));
       before = outputs;
     }
     return costs;
@@ -48,7 +49,7 @@ class RecomputePlannerTests {
         var before = span.from() == 0 ? Map.<Long, Long>of() : costs.get(span.from() - 1).outputs();
         long gradient = after.values().stream().mapToLong(Long::longValue).sum();
         peak = Math.max(peak, held + inside + gradient);
-        nanos += parts.stream().mapToLong(PartCost::nanos).sum();
+        nanos += parts.stream().mapToLong(PartCost::nanos).sum() - parts.getLast().endingNanos();
         for (var storage : after.entrySet()) {
           held += before.containsKey(storage.getKey()) ? 0 : storage.getValue();
         }
@@ -119,7 +120,7 @@ class RecomputePlannerTests {
   void theSmallestFeasibleMemoryIsFeasibleAndLittleLessIsNot() {
     List<PartCost> costs = new ArrayList<>();
     for (int i = 0; i < 24; i++) {
-      costs.add(new PartCost("p" + i, 40 << 20, 1000, Map.of((long) i + 1, 1L << 20)));
+      costs.add(new PartCost("p" + i, 40 << 20, 1000, 0, Map.of((long) i + 1, 1L << 20)));
     }
     var planner = new RecomputePlanner(costs);
     long least = planner.least();

@@ -7,10 +7,13 @@ import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.Classification;
+import dev.flotilla.model.Ending;
 import dev.flotilla.model.ForwardMode;
+import dev.flotilla.model.Gradient;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Part;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
@@ -41,6 +44,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.bytedeco.pytorch.Tensor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -141,7 +145,7 @@ class RecomputeTests {
    */
   private Snapshot underAPlanThatRecomputes(Case example, GradientMerge merge) {
     long least = leastBudget(example);
-    for (long budget = least / 2; budget < 4 * least; budget += Math.max(1, least / 16)) {
+    for (long budget = least - least / 8; budget < 4 * least; budget += Math.max(1, least / 16)) {
       measured.clear();
       try {
         var trained = train(example, merge, Recompute.auto(budget));
@@ -274,6 +278,23 @@ class RecomputeTests {
         .hasMessageContaining("the first time");
   }
 
+  @Test
+  void anEndingThatDoesNotFitItsReplayIsNamed() {
+    var example =
+        new Case(
+            "another shape before the ending",
+            new Chain(
+                List.of(
+                    new OddSegment("first", RecomputeTests::same),
+                    new ShrinkingBeforeItsEnding(),
+                    new OddSegment("third", RecomputeTests::same),
+                    new OddSegment("fourth", RecomputeTests::same))),
+            images(1, 28));
+    assertThatThrownBy(() -> train(example, Recompute.every(1)))
+        .hasMessageContaining("shrinking does not fit the gradients of its first run")
+        .hasMessageContaining("when it is recomputed");
+  }
+
   private record Chain(List<Segment> segments) implements Model {
     @Override
     public String name() {
@@ -283,6 +304,43 @@ class RecomputeTests {
     @Override
     public Objective objective() {
       return new Classification();
+    }
+  }
+
+  /** Gives its ending fewer samples when it is asked again. */
+  private record ShrinkingBeforeItsEnding() implements Segment {
+    @Override
+    public String name() {
+      return "shrinking";
+    }
+
+    @Override
+    public List<ParameterSpec> parameters() {
+      return List.of();
+    }
+
+    @Override
+    public Forward bind(Weights weights) {
+      return Part.inOrder(bindParts(weights));
+    }
+
+    @Override
+    public List<Part> bindParts(Weights weights) {
+      return List.of(new Part(name(), new Shrinking().bind(weights), new Doubling()));
+    }
+  }
+
+  /** x ↦ x + x. */
+  private record Doubling() implements Ending {
+    @Override
+    public Activations apply(Activations body, ForwardMode mode) {
+      return Activations.of(body.only().add(body.only()));
+    }
+
+    @Override
+    public List<Gradient> pullBack(Activations body, List<Tensor> gradients) {
+      var twice = gradients.getFirst().add(gradients.getFirst());
+      return List.of(new Gradient(body.only(), twice.view_as(body.only())));
     }
   }
 
