@@ -22,6 +22,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
@@ -34,10 +35,11 @@ import org.bytedeco.pytorch.global.torch;
 public final class CheckpointTime {
 
   private static final int STEPS = 150;
+  private static final int LOADS = 15;
 
   private CheckpointTime() {}
 
-  /** Prints both ratios. */
+  /** Prints both; with 0 rounds the second alone. */
   public static void main(String[] args) throws IOException {
     int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 4;
     var folder = Files.createTempDirectory(Path.of(args.length > 1 ? args[1] : "."), "checkpoints");
@@ -52,7 +54,9 @@ public final class CheckpointTime {
       var batch = batch();
       steps(trainer, batch, false);
       steps(trainer, batch, true);
-      printSaving(trainer, batch, rounds);
+      if (rounds > 0) {
+        printSaving(trainer, batch, rounds);
+      }
       printLoading(trainer, folder);
     } finally {
       delete(folder);
@@ -107,29 +111,53 @@ public final class CheckpointTime {
     return sorted[(int) (share * (sorted.length - 1))];
   }
 
-  /** A load with everything it checks, against a bare copy of the same files. */
+  /**
+   * A load with everything it checks, against a bare copy of the same files: from the disk, as a
+   * run on another machine or after a restart finds them, and from the page cache.
+   */
   private static void printLoading(Trainer trainer, Path folder) throws IOException {
     var checkpoint = Restorer.candidates(folder).getFirst();
-    var shares = new double[9];
     try (var _ = TensorScope.open();
         var copies = new BareCopies(checkpoint)) {
-      for (int i = -1; i < shares.length; i++) {
-        double bare = millis(copies::load);
-        double verified = millis(() -> trainer.resume(folder));
-        if (i >= 0) {
-          shares[i] = 1 - bare / verified;
+      for (boolean fromDisk : new boolean[] {true, false}) {
+        var bare = new double[LOADS];
+        var verified = new double[LOADS];
+        for (int i = -1; i < LOADS; i++) {
+          double copied = millis(fromDisk, copies, copies::load);
+          double loaded = millis(fromDisk, copies, () -> trainer.resume(folder));
+          if (i >= 0) {
+            bare[i] = copied;
+            verified[i] = loaded;
+          }
         }
+        printShare(fromDisk ? "from the disk" : "from the page cache", bare, verified);
       }
     }
-    Arrays.sort(shares);
+  }
+
+  private static double millis(boolean fromDisk, BareCopies copies, Runnable load) {
+    if (fromDisk) {
+      copies.files.forEach(PageCache::forget);
+    }
+    return millis(load);
+  }
+
+  private static void printShare(String where, double[] bare, double[] verified) {
+    double[] shares =
+        IntStream.range(0, LOADS).mapToDouble(i -> 1 - bare[i] / verified[i]).sorted().toArray();
+    Arrays.sort(bare);
+    Arrays.sort(verified);
     System.out.println(
         String.format(
             Locale.ROOT,
-            "share of a load that verification and all other checks take: median %.3f, from %.3f"
-                + " to %.3f",
-            shares[4],
+            "a load %s takes %.0f ms, a bare copy %.0f ms: share of all checks, median %.3f, from"
+                + " %.3f to %.3f",
+            where,
+            verified[LOADS / 2],
+            bare[LOADS / 2],
+            shares[LOADS / 2],
             shares[0],
-            shares[8]));
+            shares[LOADS - 1]));
   }
 
   private static double millis(Runnable body) {

@@ -16,6 +16,8 @@ import java.util.zip.CRC32C;
  */
 record FileVerifier(Path file, FileNote note) {
 
+  private static final int PIECE = 1 << 18;
+
   /**
    * Compares every byte.
    *
@@ -68,12 +70,11 @@ record FileVerifier(Path file, FileNote note) {
     void compare(Blocks blocks) throws IOException;
   }
 
-  /** The blocks of the open file, read into one buffer. */
+  /** The blocks of the open file, read a piece at a time, which stays in the cache. */
   private final class Blocks {
 
     private final FileChannel channel;
-    private final ByteBuffer buffer =
-        ByteBuffer.allocateDirect((int) Math.min(FileNote.BLOCK, note.bytes()));
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(PIECE);
     private final CRC32C checksum = new CRC32C();
 
     Blocks(FileChannel channel) {
@@ -86,7 +87,8 @@ record FileVerifier(Path file, FileNote note) {
         return 0;
       }
       verify(0, 1);
-      buffer.rewind().order(ByteOrder.LITTLE_ENDIAN);
+      read(0, Long.BYTES);
+      buffer.order(ByteOrder.LITTLE_ENDIAN);
       long end = buffer.remaining() < Long.BYTES ? 0 : Long.BYTES + buffer.getLong(0);
       return Math.clamp(Math.ceilDiv(end, (long) FileNote.BLOCK), 1, count());
     }
@@ -94,11 +96,8 @@ record FileVerifier(Path file, FileNote note) {
     void verify(int from, int to) throws IOException {
       for (int block = from; block < to; block++) {
         long begin = (long) block * FileNote.BLOCK;
-        read(begin);
-        long end = begin + buffer.remaining();
-        checksum.reset();
-        checksum.update(buffer);
-        var found = BlockChecksums.text(checksum.getValue());
+        long end = Math.min(begin + FileNote.BLOCK, note.bytes());
+        var found = BlockChecksums.text(checksum(begin, end));
         if (!found.equals(note.crc32c().get(block))) {
           throw new CheckpointException(
               "%s is damaged somewhere in bytes [%d, %d): their CRC32C is %s, but should be %s"
@@ -107,8 +106,17 @@ record FileVerifier(Path file, FileNote note) {
       }
     }
 
-    private void read(long begin) throws IOException {
-      buffer.clear();
+    private long checksum(long begin, long end) throws IOException {
+      checksum.reset();
+      for (long piece = begin; piece < end; piece += PIECE) {
+        read(piece, (int) Math.min(PIECE, end - piece));
+        checksum.update(buffer);
+      }
+      return checksum.getValue();
+    }
+
+    private void read(long begin, int bytes) throws IOException {
+      buffer.clear().limit(bytes);
       while (buffer.hasRemaining() && channel.read(buffer, begin + buffer.position()) >= 0) {
         // A read may return less than asked for.
       }

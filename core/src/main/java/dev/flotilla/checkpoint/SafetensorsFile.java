@@ -127,11 +127,17 @@ public final class SafetensorsFile implements AutoCloseable {
                   file,
                   TensorInfo.describe(live.type(), live.shape())));
     }
-    var source = data.asSlice(info.begin(), info.bytes());
-    if (info.type() == TensorType.BOOL) {
-      requireBooleans(info, source);
+    try {
+      var source = data.asSlice(info.begin(), info.bytes());
+      if (info.type() == TensorType.BOOL) {
+        requireBooleans(info, source);
+      }
+      live.memory().copyFrom(source);
+    } catch (InternalError e) {
+      // What a read would report as an error is a fault of mapped memory.
+      var cause = new IOException("the disk failed, or the file was cut while it was open", e);
+      throw CheckpointException.of("cannot read", file, cause);
     }
-    live.memory().copyFrom(source);
   }
 
   /** Native code may do anything with a boolean that is neither 0 nor 1. */

@@ -192,6 +192,22 @@ class SafetensorsFileTests {
     }
   }
 
+  /** As a disk that fails does, a file that has become shorter makes its mapped memory fault. */
+  @Test
+  void bytesThatCannotBeReadAreAnError() throws IOException {
+    var header = "{\"w\":{\"dtype\":\"F32\",\"shape\":[25000],\"data_offsets\":[0,100000]}}";
+    var file = write(file(utf8(header), 100_000));
+    try (var _ = TensorScope.open();
+        var opened = SafetensorsFile.open(file)) {
+      Files.write(file, new byte[0]);
+      var target = Tensors.empty(ScalarType.Float, 25_000);
+      assertThatThrownBy(() -> opened.copyInto("w", target))
+          .isInstanceOf(CheckpointException.class)
+          .hasMessageContaining("cannot read " + file)
+          .hasMessageContaining("the disk failed, or the file was cut while it was open");
+    }
+  }
+
   @Test
   void refusesABooleanThatIsNeitherTrueNorFalse() throws IOException {
     var bytes = file(utf8("{\"m\":{\"dtype\":\"BOOL\",\"shape\":[3],\"data_offsets\":[0,3]}}"), 3);
