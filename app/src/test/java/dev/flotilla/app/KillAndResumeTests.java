@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
@@ -36,7 +37,7 @@ class KillAndResumeTests {
       Integer.getInteger("flotilla.test.kills.per.variant", 1);
   private static final int STOPS = Integer.getInteger("flotilla.test.stops", 3);
   private static final int RANKS = 3;
-  private static final String MOST_KILLED = "plain, async";
+  private static final String PLAIN = "plain";
 
   private static final String SMALL_JOB =
       """
@@ -52,65 +53,76 @@ class KillAndResumeTests {
       device: cpu
       """;
 
-  private static final Map<String, Variant> VARIANTS =
-      Map.ofEntries(
-          Map.entry(MOST_KILLED, new Variant("checkpoint: {every: 10}")),
-          Map.entry("plain, sync", new Variant("checkpoint: {every: 10, async: false}")),
-          Map.entry(
-              "merge, async",
-              new Variant("checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3}}")),
-          Map.entry(
-              "merge, sync",
-              new Variant(
-                  "checkpoint: {every: 7, async: false}\n"
-                      + "strategy: {gradient_merge: {k_steps: 3}}")),
-          Map.entry(
-              "recompute, async",
-              new Variant("checkpoint: {every: 10}\nstrategy: {recompute: {every: 1}}")),
-          Map.entry(
-              "buckets, bf16 on the wire, async",
-              new Variant(
-                  "checkpoint: {every: 10}\n"
-                      + "strategy: {fuse_all_reduce: {size_mb: 0.1, wire: bf16}}")),
-          Map.entry(
-              "bf16, sync",
-              new Variant("checkpoint: {every: 10, async: false}\nstrategy: {amp: {dtype: bf16}}")),
-          Map.entry(
-              "dgc in its warm-up, async",
-              new Variant(
-                  "checkpoint: {every: 10}\nstrategy: {dgc: {rampup_begin_step: 40,"
-                      + " rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}}")),
-          Map.entry(
-              "dgc after its warm-up, packed, sync",
-              new Variant(
-                  "checkpoint: {every: 10, async: false}\nstrategy: {dgc: {rampup_step: 20,"
-                      + " sparsity: [0.9, 0.99], values: fp16, indices: packed}}")),
-          Map.entry(
-              "fp16, recompute, merge, async",
-              new Variant(
-                  "checkpoint: {every: 7}\nstrategy: {gradient_merge: {k_steps: 3},"
-                      + " recompute: {every: 1}, amp: {dtype: fp16, incr_every_n_steps: 5}}")),
-          Map.entry(
-              "local, merge, fp16, async",
-              new Variant(
-                  "checkpoint: {every: 7}\nstrategy: {localsgd: {k_steps: 5, momentum: average},"
-                      + " gradient_merge: {k_steps: 2},"
-                      + " amp: {dtype: fp16, incr_every_n_steps: 5}}")),
-          Map.entry(
-              "adaptive, behind, int8, sync",
-              new Variant(
-                  "checkpoint: {every: 7, async: false}\n"
-                      + "strategy: {adaptive_localsgd: {init_k_steps: 6, wire: int8,"
-                      + " overlap: true}}")));
+  /**
+   * What is killed, by name.
+   *
+   * @param every updates between two saves
+   * @param strategy what the recipe says of it
+   * @param ranks techniques that came later are killed on two ranks, which start sooner than three
+   */
+  record Technique(int every, String strategy, int ranks) {}
 
-  /** What a variant adds to the small job. */
-  private record Variant(String keys) {}
+  private static final Map<String, Technique> TECHNIQUES =
+      Map.of(
+          PLAIN,
+          new Technique(10, "", RANKS),
+          "merge",
+          new Technique(7, "gradient_merge: {k_steps: 3}", RANKS),
+          "recompute",
+          new Technique(10, "recompute: {every: 1}", RANKS),
+          "buckets, bf16 on the wire",
+          new Technique(10, "fuse_all_reduce: {size_mb: 0.1, wire: bf16}", 2),
+          "bf16",
+          new Technique(10, "amp: {dtype: bf16}", 2),
+          "fp16, recompute, merge",
+          new Technique(
+              7,
+              "gradient_merge: {k_steps: 3}, recompute: {every: 1},"
+                  + " amp: {dtype: fp16, incr_every_n_steps: 5}",
+              2),
+          "dgc in its warm-up",
+          new Technique(
+              10, "dgc: {rampup_begin_step: 40, rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}", 2),
+          "dgc after its warm-up, packed",
+          new Technique(
+              10,
+              "dgc: {rampup_step: 20, sparsity: [0.9, 0.99], values: fp16, indices: packed}",
+              2),
+          "local, merge, fp16",
+          new Technique(
+              7,
+              "localsgd: {k_steps: 5, momentum: average}, gradient_merge: {k_steps: 2},"
+                  + " amp: {dtype: fp16, incr_every_n_steps: 5}",
+              2),
+          "adaptive, behind, int8",
+          new Technique(7, "adaptive_localsgd: {init_k_steps: 6, wire: int8, overlap: true}", 2));
+
+  /** A technique with one of the two ways to save. */
+  record Variant(String name, boolean savesBehind) {
+
+    Technique technique() {
+      return Objects.requireNonNull(TECHNIQUES.get(name));
+    }
+
+    String recipe() {
+      return SMALL_JOB
+          + "checkpoint: {every: %d, async: %b}%n".formatted(technique().every(), savesBehind)
+          + "strategy: {%s}%n".formatted(technique().strategy());
+    }
+
+    @Override
+    public String toString() {
+      return name + (savesBehind ? ", async" : ", sync");
+    }
+  }
+
+  private static final Variant MOST_KILLED = new Variant(PLAIN, true);
 
   /** A run that nobody disturbed, and how long it took. */
   private record Whole(RunFiles files, Duration took) {}
 
   @TempDir static Path folder;
-  private static final Map<String, Whole> WHOLE = new ConcurrentHashMap<>();
+  private static final Map<Variant, Whole> WHOLE = new ConcurrentHashMap<>();
 
   /** Each run is killed several times before it may come to its end. */
   static Stream<Integer> seeds() {
@@ -121,8 +133,13 @@ class KillAndResumeTests {
     return IntStream.range(0, STOPS).boxed();
   }
 
-  static Stream<String> variants() {
-    return VARIANTS.keySet().stream().filter(it -> !it.equals(MOST_KILLED)).sorted();
+  /** Both ways to save with each; where there is time for a single kill, one way in turn. */
+  static Stream<Variant> variants() {
+    var names = TECHNIQUES.keySet().stream().sorted().toList();
+    return IntStream.range(0, 2 * names.size())
+        .filter(i -> KILLS_PER_VARIANT > 1 || i / 2 % 2 == i % 2)
+        .mapToObj(i -> new Variant(names.get(i / 2), i % 2 == 0))
+        .filter(variant -> !variant.equals(MOST_KILLED));
   }
 
   @ParameterizedTest
@@ -133,7 +150,7 @@ class KillAndResumeTests {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void killedWithEachTechnique(String variant) throws Exception {
+  void killedWithEachTechnique(Variant variant) throws Exception {
     for (int seed = 0; seed < KILLS_PER_VARIANT; seed++) {
       killAndResume(variant, 1000 + seed, 1);
     }
@@ -142,7 +159,7 @@ class KillAndResumeTests {
   /** Three processes with dropout, each with its own generator. */
   @Test
   void recomputingChangesNoBitInSeveralProcesses() throws Exception {
-    assertThat(whole("recompute, async").files().weights())
+    assertThat(whole(new Variant("recompute", true)).files().weights())
         .isEqualTo(whole(MOST_KILLED).files().weights());
   }
 
@@ -150,7 +167,7 @@ class KillAndResumeTests {
   @ParameterizedTest
   @MethodSource("stops")
   void stoppedAtARandomInstant(int seed) throws Exception {
-    var variant = seed % 2 == 0 ? "merge, async" : "plain, sync";
+    var variant = seed % 2 == 0 ? new Variant("merge", true) : new Variant(PLAIN, false);
     var whole = whole(variant);
     var flotilla = flotilla("stop-" + seed);
     var random = new SplittableRandom(seed);
@@ -187,9 +204,9 @@ class KillAndResumeTests {
     assertThat(resumed.model()).as(how).hasSameBinaryContentAs(whole.model());
   }
 
-  private static void killAndResume(String variant, int seed, int kills) throws Exception {
+  private static void killAndResume(Variant variant, int seed, int kills) throws Exception {
     var whole = whole(variant);
-    var flotilla = flotilla(variant.replaceAll("\\W+", "-") + "-" + seed);
+    var flotilla = flotilla(variant.toString().replaceAll("\\W+", "-") + "-" + seed);
     var random = new SplittableRandom(seed);
     var how = new StringBuilder("%s, seed %d".formatted(variant, seed));
     for (int i = 0; i < kills; i++) {
@@ -208,8 +225,9 @@ class KillAndResumeTests {
 
   /** Returns who was killed and when. */
   private static String kill(
-      Flotilla flotilla, String variant, SplittableRandom random, Duration whole) throws Exception {
-    int victim = random.nextInt(ranks(variant));
+      Flotilla flotilla, Variant variant, SplittableRandom random, Duration whole)
+      throws Exception {
+    int victim = random.nextInt(variant.technique().ranks());
     // From the moment when the rank exists, over all of the run, its saves and its end.
     var after = Duration.ofMillis((long) (whole.toMillis() * random.nextDouble()));
     try (var job = launch(flotilla, variant)) {
@@ -224,12 +242,12 @@ class KillAndResumeTests {
     return ": rank %d killed after %s".formatted(victim, after);
   }
 
-  private static Whole whole(String variant) {
+  private static Whole whole(Variant variant) {
     return WHOLE.computeIfAbsent(variant, KillAndResumeTests::undisturbed);
   }
 
-  private static Whole undisturbed(String variant) {
-    var flotilla = flotilla(variant.replaceAll("\\W+", "-") + "-whole");
+  private static Whole undisturbed(Variant variant) {
+    var flotilla = flotilla(variant.toString().replaceAll("\\W+", "-") + "-whole");
     long start = System.nanoTime();
     try (var job = launch(flotilla, variant)) {
       job.rank(0);
@@ -244,21 +262,22 @@ class KillAndResumeTests {
     return Flotilla.in(folder.resolve(name));
   }
 
-  private static Running launch(Flotilla flotilla, String variant) {
+  private static Running launch(Flotilla flotilla, Variant variant) {
     var recipe = flotilla.work().resolve("small.yaml");
     try {
       Files.createDirectories(flotilla.work());
-      Files.writeString(recipe, SMALL_JOB + VARIANTS.getOrDefault(variant, new Variant("")).keys());
+      Files.writeString(recipe, variant.recipe());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     return flotilla.start(
-        "run", "--nproc=" + ranks(variant), recipe.toString(), "--out", "run", "--resume", "auto");
-  }
-
-  /** Techniques that came later are killed on two ranks, which start sooner than three. */
-  private static int ranks(String variant) {
-    return Stream.of("plain", "merge", "recompute").anyMatch(variant::startsWith) ? RANKS : 2;
+        "run",
+        "--nproc=" + variant.technique().ranks(),
+        recipe.toString(),
+        "--out",
+        "run",
+        "--resume",
+        "auto");
   }
 
   /** Leaves out what depends on the clock and the machine. */
