@@ -68,15 +68,17 @@ public final class Rehearsal {
   }
 
   private Activations run(int part, Activations input, List<PartCost> costs) {
-    try (var _ = TensorScope.open()) {
+    try (var _ = TensorScope.open();
+        var relay = new Relay(input)) {
       var device = parts.device();
       device.synchronize();
       long before = NativeMemory.liveBytes(device);
       long start = System.nanoTime();
-      var body = parts.body(part, input, ForwardMode.REPLAY, microStep);
+      relay.pass(parts.body(part, input, ForwardMode.REPLAY, microStep));
       device.synchronize();
       long end = System.nanoTime();
-      var outputs = parts.end(part, body, ForwardMode.REPLAY);
+      relay.pass(parts.end(part, relay.current(), ForwardMode.REPLAY));
+      var outputs = relay.current();
       device.synchronize();
       long leftOut = parts.ending(part) == null ? 0 : System.nanoTime() - end;
       if (part == count - 1) {

@@ -24,6 +24,7 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.testkit.LeakProbe;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
@@ -182,6 +183,18 @@ class RecomputeTests {
       return ByteSize.parse(words).bytes();
     }
     throw new AssertionError("a budget of one byte was enough");
+  }
+
+  /** What a rehearsal leaves behind would come again with each of these: 4 MiB each time. */
+  @Test
+  void rehearsalsLeaveNoMemoryBehind() {
+    var example = new Case("vgg16", new Vgg16(10, 0.5, 16, 4), images(3, 32));
+    train(example, Recompute.auto(1 << 30));
+    long before = LeakProbe.liveBytes();
+    for (int i = 0; i < 10; i++) {
+      train(example, Recompute.auto(1 << 30));
+    }
+    assertThat(LeakProbe.liveBytes() - before).isLessThan(16L << 20);
   }
 
   @Test
