@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Reads how much memory this process holds outside the Java heap, as the C library and the kernel
@@ -20,6 +21,19 @@ public final class LeakProbe {
   /** Returns the bytes that native code has taken and not given back. */
   public static long liveBytes() {
     return NativeMemory.liveBytes();
+  }
+
+  /**
+   * Returns the least of the live bytes over two seconds: the compilers of the virtual machine
+   * borrow tens of megabytes at a time, a leak stays.
+   */
+  public static long settledBytes() {
+    long least = liveBytes();
+    for (int i = 0; i < 40; i++) {
+      LockSupport.parkNanos(50_000_000);
+      least = Math.min(least, liveBytes());
+    }
+    return least;
   }
 
   /** Returns the resident size of this process. */

@@ -23,9 +23,9 @@ final class ManyOperations {
     var tensor = Tensors.floats(0, 256);
     var whole = Tensors.floats(0, 512);
     repeat(group, whole, tensor, 2_000);
-    long before = LeakProbe.liveBytes();
+    long before = LeakProbe.settledBytes();
     repeat(group, whole, tensor, 10_000);
-    return LeakProbe.liveBytes() - before;
+    return LeakProbe.settledBytes() - before;
   }
 
   private static void repeat(Collective group, Tensor whole, Tensor tensor, int times) {
