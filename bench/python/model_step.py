@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times a training step of Python's PyTorch, as bench/run ModelStep does for Flotilla.
+"""Times training steps of Python's PyTorch, as bench/run ModelStep does for Flotilla, in turn with it:
 
-    OMP_NUM_THREADS=1 python3 bench/python/model_step.py lenet5|resnet18 STEPS
+    bench/python/pairs.py 9 "bench/run ModelStep lenet5 200" "python3 bench/python/model_step.py lenet5 200"
 
-One thread, SGD with momentum, one batch used again and again; prints CPU milliseconds per step.
-Run it in turn with ModelStep, and compare pairs. Needs torch and torchvision.
+One thread, SGD with momentum, one batch used again and again; answers each line with the CPU milliseconds
+of a step. Needs torch and torchvision.
 """
 
 import os
@@ -36,9 +36,14 @@ def step():
     optimizer.step()
 
 
-for _ in range(steps // 3 + 2):
-    step()
-start = time.process_time()
-for _ in range(steps):
-    step()
-print('{"model": "%s", "cpu_ms": %.2f}' % (name, (time.process_time() - start) * 1e3 / steps))
+def cpu_millis():
+    start = time.process_time()
+    for _ in range(steps):
+        step()
+    return (time.process_time() - start) * 1e3 / steps
+
+
+cpu_millis()
+print("ready", flush=True)
+for _ in sys.stdin:
+    print('{"ms": %.4f}' % cpu_millis(), flush=True)

@@ -140,11 +140,14 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   /**
    * Returns the part before which to cut the chain behind a segment: the one after the segment's
    * last ending, which a replay can then leave out. What follows that in the segment is run again
-   * with the next one.
+   * with the next one, unless backward has to pause between them.
    */
   public int cutBehind(int segment) {
     var starts = segmentStarts();
     int end = segment + 1 < starts.size() ? starts.get(segment + 1) : parts.size();
+    if (pauses().contains(end)) {
+      return end;
+    }
     for (int i = end; i > starts.get(segment); i--) {
       if (parts.get(i - 1).part().ending() != null) {
         return i;

@@ -8,6 +8,7 @@ import dev.flotilla.model.Activations;
 import dev.flotilla.model.Ending;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Segment;
+import java.util.function.Consumer;
 import org.bytedeco.pytorch.Generator;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -35,24 +36,39 @@ final class PartRunner implements AutoCloseable {
 
   /** Runs consecutive parts as they are in training. */
   Activations train(Span span, Activations input, long microStep) {
-    return run(span, input, ForwardMode.TRAIN, microStep, true);
+    return train(span, input, microStep, _ -> {});
+  }
+
+  /**
+   * Runs consecutive parts as they are in training.
+   *
+   * @param beforeTheEnding hears what goes into the ending of the last part, or its outputs
+   */
+  Activations train(
+      Span span, Activations input, long microStep, Consumer<Activations> beforeTheEnding) {
+    int last = span.to() - 1;
+    try (var relay = new Relay(input)) {
+      upToTheEnding(span, relay, ForwardMode.TRAIN, microStep);
+      beforeTheEnding.accept(relay.current());
+      relay.pass(end(last, relay.current(), ForwardMode.TRAIN));
+      return relay.arrive();
+    }
   }
 
   /** Runs consecutive parts again, but for the ending of the last one if it has one. */
   Activations replay(Span span, Activations input, long microStep) {
-    return run(span, input, ForwardMode.REPLAY, microStep, false);
+    try (var relay = new Relay(input)) {
+      upToTheEnding(span, relay, ForwardMode.REPLAY, microStep);
+      return relay.arrive();
+    }
   }
 
-  private Activations run(
-      Span span, Activations input, ForwardMode mode, long microStep, boolean toTheEnd) {
-    try (var relay = new Relay(input)) {
-      for (int part = span.from(); part < span.to(); part++) {
-        relay.pass(body(part, relay.current(), mode, microStep));
-        if (toTheEnd || part < span.to() - 1) {
-          relay.pass(end(part, relay.current(), mode));
-        }
+  private void upToTheEnding(Span span, Relay relay, ForwardMode mode, long microStep) {
+    for (int part = span.from(); part < span.to(); part++) {
+      relay.pass(body(part, relay.current(), mode, microStep));
+      if (part < span.to() - 1) {
+        relay.pass(end(part, relay.current(), mode));
       }
-      return relay.arrive();
     }
   }
 

@@ -16,6 +16,7 @@ final class Passage implements AutoCloseable {
 
   private final Span span;
   private final List<TensorForm> forms = new ArrayList<>();
+  private final List<TensorForm> body;
   private final @Nullable Activations graph;
   private List<Tensor> pause = new ArrayList<>();
   private @Nullable Stored stored;
@@ -24,9 +25,11 @@ final class Passage implements AutoCloseable {
    * Takes the outputs of a span.
    *
    * @param differentiable which of them take part in backward
+   * @param body what a replay must come to; nothing for a span that is kept
    */
-  Passage(Span span, Activations outputs, List<Boolean> differentiable) {
+  Passage(Span span, Activations outputs, List<Boolean> differentiable, List<TensorForm> body) {
     this.span = span;
+    this.body = body;
     this.graph = span.isRecomputed() ? null : outputs;
     for (int i = 0; i < outputs.tensors().size(); i++) {
       var output = outputs.tensors().get(i);
@@ -47,8 +50,9 @@ final class Passage implements AutoCloseable {
     return graph;
   }
 
-  List<TensorForm> forms() {
-    return forms;
+  /** Returns the forms of what a replay must come to. */
+  List<TensorForm> body() {
+    return body;
   }
 
   /** Returns the input of the next span. */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.bytedeco.pytorch.BoolOptional;
 import org.bytedeco.pytorch.NoGradGuard;
@@ -34,35 +35,50 @@ final class SpanRunner {
 
   /** Runs a span and cuts its outputs off. */
   Passage forward(Span span, Activations input, long microStep) {
+    List<TensorForm> body = new ArrayList<>();
     try (var _ = TensorScope.open()) {
       var known = span.isRecomputed() ? differentiable.get(span.to()) : null;
       return known == null
-          ? withGraph(span, input, microStep)
-          : new Passage(span, withoutGraph(span, input, microStep), known);
+          ? withGraph(span, input, microStep, body)
+          : new Passage(span, withoutGraph(span, input, microStep, body), known, body);
     }
   }
 
   /** Without a graph nobody can tell what is differentiable, so a span's first run has one. */
-  private Passage withGraph(Span span, Activations input, long microStep) {
-    var outputs = parts.train(span, input, microStep);
+  private Passage withGraph(Span span, Activations input, long microStep, List<TensorForm> body) {
+    var outputs = parts.train(span, input, microStep, noteForms(span, body));
     var flags = outputs.tensors().stream().map(Tensor::requires_grad).toList();
     differentiable.put(span.to(), flags);
-    return new Passage(span, outputs, flags);
+    return new Passage(span, outputs, flags, body);
   }
 
   /** A change of the input in place would go unnoticed here, and the replay would start from it. */
-  private Activations withoutGraph(Span span, Activations input, long microStep) {
+  private Activations withoutGraph(
+      Span span, Activations input, long microStep, List<TensorForm> body) {
     try (var _ = new NoGradGuard()) {
       var before = versions(input);
-      var outputs = parts.train(span, input, microStep);
+      var outputs = parts.train(span, input, microStep, noteForms(span, body));
       if (!versions(input).equals(before)) {
         throw new IllegalStateException(
             ("%s changes its input in place, so it cannot be recomputed: use an operation that"
                     + " makes a new tensor")
-                .formatted(parts.name(span.from())));
+                .formatted(names(span)));
       }
       return outputs;
     }
+  }
+
+  private String names(Span span) {
+    String first = parts.name(span.from());
+    return span.to() - span.from() == 1 ? first : first + " … " + parts.name(span.to() - 1);
+  }
+
+  private static Consumer<Activations> noteForms(Span span, List<TensorForm> forms) {
+    return body -> {
+      if (span.isRecomputed()) {
+        body.tensors().forEach(tensor -> forms.add(TensorForm.of(tensor, false)));
+      }
+    };
   }
 
   private static List<Long> versions(Activations activations) {
@@ -78,9 +94,7 @@ final class SpanRunner {
       Passage passage, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
     try (var _ = Autocast.like(autocast, parts.device())) {
       var replayed = parts.replay(passage.span(), input, microStep);
-      if (parts.ending(last(passage)) == null) {
-        requireSame(passage, replayed);
-      }
+      requireSame(passage, replayed);
       return replayed;
     }
   }
@@ -102,16 +116,24 @@ final class SpanRunner {
     try (var scope = TensorScope.open();
         var _ = new NoGradGuard()) {
       var pulled = ending.pullBack(replayed, gradients);
-      pulled.forEach(gradient -> scope.handOut(gradient.value()));
-      return pulled;
-    } catch (RuntimeException e) {
-      if (OutOfMemoryException.isMeantBy(e)) {
-        throw e;
+      for (var gradient : pulled) {
+        requireForm(gradient, passage);
+        scope.handOut(gradient.value());
       }
+      return pulled;
+    }
+  }
+
+  /** Libtorch would sum or convert what does not fit without a word. */
+  private void requireForm(Gradient gradient, Passage passage) {
+    if (!gradient.value().defined()) {
+      return;
+    }
+    var form = TensorForm.of(gradient.of(), false);
+    if (!form.fits(gradient.value())) {
       throw new IllegalStateException(
-          "%s does not fit the gradients of its first run, %s, when it is recomputed: %s"
-              .formatted(parts.name(last(passage)), passage.forms(), e.getMessage()),
-          e);
+          "the ending of %s gives a gradient of %s for a tensor of %s"
+              .formatted(parts.name(last(passage)), TensorForm.of(gradient.value(), false), form));
     }
   }
 
@@ -123,7 +145,7 @@ final class SpanRunner {
   }
 
   private void requireSame(Passage passage, Activations replayed) {
-    var forms = passage.forms();
+    var forms = passage.body();
     boolean fits = forms.size() == replayed.tensors().size();
     for (int i = 0; fits && i < forms.size(); i++) {
       fits = forms.get(i).fits(replayed.tensors().get(i));

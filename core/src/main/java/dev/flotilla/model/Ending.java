@@ -14,8 +14,9 @@ public interface Ending {
 
   /**
    * Returns the gradients of what goes in, parameters included: to the bit those that backward
-   * through {@link #apply} gives. No graph is recorded, and random numbers start where they started
-   * for {@code apply}.
+   * through {@link #apply} gives, each for a tensor of {@code body} or a parameter, in its shape
+   * and type. No graph is recorded, nothing is converted to another number type, and random numbers
+   * start where they started for {@code apply}.
    *
    * @param body what the body gave in a replay
    * @param gradients of what comes out, undefined where none came

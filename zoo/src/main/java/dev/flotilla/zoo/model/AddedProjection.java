@@ -73,8 +73,7 @@ final class AddedProjection implements Ending {
   /** In mixed precision the product was computed in the type of y, from a converted matrix. */
   private void addOwn(Tensor y, Tensor x, Tensor gradient, List<Gradient> all) {
     var type = y.scalar_type();
-    Tensor dropped =
-        Dropout.apply(gradient.to(type), dropout, ForwardMode.REPLAY).view(-1, weight.size(0));
+    Tensor dropped = Dropout.pullBack(gradient.to(type), dropout).view(-1, weight.size(0));
     all.add(new Gradient(x, gradient.to(x.scalar_type())));
     if (bias.requires_grad()) {
       all.add(new Gradient(bias, dropped.sum(0).to(bias.scalar_type())));

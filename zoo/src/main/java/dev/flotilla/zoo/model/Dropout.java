@@ -3,6 +3,7 @@ package dev.flotilla.zoo.model;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.ForwardMode;
+import org.bytedeco.pytorch.BoolOptional;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -28,18 +29,46 @@ final class Dropout {
       return torch.dropout(input, share, true);
     }
     try (var scope = TensorScope.open()) {
-      long dropped = Math.round(share * STEPS);
       // A product with a number in place would round the number to 16 bits first.
-      var left = new Scalar((STEPS - dropped) / (double) STEPS);
-      return scope.handOut(input.mul(kept(input, dropped)).div_(left));
+      return scope.handOut(input.mul(kept(input, share)).div_(left(share)));
     }
   }
 
-  private static Tensor kept(Tensor input, long dropped) {
+  /**
+   * Returns the gradient of what went in, given that of what came out, with the random numbers of
+   * that time; the same operations in the same order as libtorch's backward.
+   */
+  static Tensor pullBack(Tensor gradient, double share) {
+    if (share == 0) {
+      return gradient;
+    }
+    try (var scope = TensorScope.open()) {
+      return scope.handOut(
+          gradient.is_cpu()
+              ? gradient.div(left(share)).mul_(kept(gradient, share))
+              : pullBackOfLibtorchs(gradient, share));
+    }
+  }
+
+  /** Its forward and backward kernels scale by numbers that differ in the last bit. */
+  static Tensor pullBackOfLibtorchs(Tensor gradient, double share) {
+    Tensor mask = torch.native_dropout(gradient, share, new BoolOptional(true)).get1();
+    return torch.native_dropout_backward(gradient, mask, 1 / (1 - share));
+  }
+
+  private static long dropped(double share) {
+    return Math.round(share * STEPS);
+  }
+
+  private static Scalar left(double share) {
+    return new Scalar((STEPS - dropped(share)) / (double) STEPS);
+  }
+
+  private static Tensor kept(Tensor input, double share) {
     long count = input.numel();
     var draws = Tensors.empty(torch.ScalarType.Long, (count + 3) / 4).random_();
     // Draws are not negative, so that one number in four would have a bit less: all do without it.
     var numbers = draws.view(torch.ScalarType.Short).bitwise_and_(new Scalar(STEPS - 1));
-    return numbers.ge(new Scalar(dropped)).narrow(0, 0, count).view(input.shape());
+    return numbers.ge(new Scalar(dropped(share))).narrow(0, 0, count).view(input.shape());
   }
 }

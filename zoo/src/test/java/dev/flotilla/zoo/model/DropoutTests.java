@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.ForwardMode;
+import org.bytedeco.pytorch.BoolOptional;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -38,5 +39,45 @@ class DropoutTests {
       double share = 1 - kept.to(torch.ScalarType.Double).mean().item_double();
       assertThat(share).isCloseTo(0.1, within(0.005));
     }
+  }
+
+  /** A gradient that scaling makes infinite is not a number where it was dropped, in both ways. */
+  @ParameterizedTest
+  @CsvSource({"Double, 1e300", "Float, 3.3e38", "BFloat16, 3e38", "Half, 60000"})
+  void itsGradientIsLibtorchs(torch.ScalarType type, double large) {
+    try (var _ = TensorScope.open()) {
+      Tensor input = Tensors.zeros(type, 1000).set_requires_grad(true);
+      Tensor gradient = Tensors.empty(torch.ScalarType.Double, 1000).normal_().to(type);
+      gradient.narrow(0, 0, 500).fill_(new Scalar(large));
+      torch.manual_seed(8);
+      Dropout.apply(input, 0.15, ForwardMode.TRAIN).mul(gradient).sum().backward();
+      torch.manual_seed(8);
+      assertSame(Dropout.pullBack(gradient, 0.15), input.grad());
+    }
+  }
+
+  /** The way that is taken on a GPU; libtorch has the operator for both. */
+  @ParameterizedTest
+  @CsvSource({"0.1", "0.15", "0.42", "0.5"})
+  void theGradientOfLibtorchsOwnIsItsOwn(double share) {
+    try (var _ = TensorScope.open()) {
+      Tensor input = Tensors.zeros(torch.ScalarType.Float, 1000).set_requires_grad(true);
+      Tensor gradient = Tensors.empty(torch.ScalarType.Float, 1000).normal_();
+      torch.manual_seed(8);
+      torch
+          .native_dropout(input, share, new BoolOptional(true))
+          .get0()
+          .mul(gradient)
+          .sum()
+          .backward();
+      torch.manual_seed(8);
+      assertSame(Dropout.pullBackOfLibtorchs(gradient, share), input.grad());
+    }
+  }
+
+  private static void assertSame(Tensor ours, Tensor expected) {
+    // What is not a number equals nothing, but is in the same places.
+    assertThat(ours.isnan().equal(expected.isnan())).isTrue();
+    assertThat(ours.nan_to_num().equal(expected.nan_to_num())).isTrue();
   }
 }
