@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets DeviceStep (Java) and device_step.py (Python) take turns on one GPU and prints paired ratios.
+"""Lets DeviceStep or ModelStep (Java) and device_step.py or model_step.py (Python) take turns and prints paired ratios.
 
     pairs.py ROUNDS 'JAVA COMMAND' 'PYTHON COMMAND'      (the same arguments go to both)
 
