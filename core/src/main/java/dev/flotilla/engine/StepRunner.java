@@ -2,14 +2,11 @@ package dev.flotilla.engine;
 
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
-import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Accumulation.Decision;
-import dev.flotilla.engine.Claim.GradientStage;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,25 +20,17 @@ import java.util.function.LongToDoubleFunction;
  */
 public final class StepRunner implements Stateful, AutoCloseable {
 
+  private static final Accumulation UNENDING = (_, _, _) -> Decision.CONTINUE;
+
   private final Gradients gradients;
+  private final StepWorkers workers;
   private final GradientPasses passes;
-  private final Accumulation accumulation;
-  private final boolean hasOwnWindows;
-  private final List<GradientFilter> conditions;
   private final WindowExchange exchange;
-  private final FiniteCheck finite;
-  private final List<GradientFilter> refinements;
-  private final Update update;
-  private final Sync sync;
-  private final boolean isAlone;
-  private final List<Stateful> remembering = new ArrayList<>();
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
 
   private MicroStep step = MicroStep.NONE;
   private long updates;
-
-  private static final Accumulation UNENDING = (_, _, _) -> Decision.CONTINUE;
 
   /**
    * Builds the workers of a plan.
@@ -53,75 +42,21 @@ public final class StepRunner implements Stateful, AutoCloseable {
     this.gradients = context.arena().gradients();
     this.learningRate = learningRate;
     this.notices = context.notices();
-    accumulation =
-        plan.owner(Claim.Accumulate.class)
-            .map(c -> c.worker().apply(context))
-            .orElse(Accumulation.NONE);
-    hasOwnWindows = plan.owner(Claim.Accumulate.class).isPresent();
-    conditions =
-        plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
-    Exchange sharing =
-        plan.owner(Claim.Share.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(() -> new DenseExchange(context.collective()));
-    var peers = sharing.peers(context.collective());
-    isAlone = peers.size() < context.collective().size();
-    exchange = exchange(sharing, peers, plan, context);
+    workers = StepWorkers.of(plan, context);
+    exchange = workers.exchange();
     passes = new GradientPasses(plan, context, chain, this::duringBackward);
-    finite = new FiniteCheck(peers);
-    refinements = refinements(plan.chain(Claim.Refine.class), context);
-    update =
-        plan.owner(Claim.Apply.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(context.update());
-    sync = plan.owner(Claim.Follow.class).map(c -> c.worker().apply(context)).orElse(Sync.NONE);
-    sync.follow(update);
-    conditions.forEach(filter -> remembering.add(filter::remember));
-    remembering.add(exchange::remember);
-    refinements.forEach(filter -> remembering.add(filter::remember));
-    remembering.add(update);
-  }
-
-  private static WindowExchange exchange(
-      Exchange sharing, Collective peers, StepPlan plan, StepContext context) {
-    var buckets =
-        plan.owner(Claim.Buckets.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(() -> BucketPlan.whole(context.arena().layout()));
-    boolean hasNoPeer = peers.size() == 1;
-    return new WindowExchange(sharing, buckets, context.arena(), hasNoPeer, context.notices());
-  }
-
-  /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */
-  private List<GradientFilter> refinements(List<Claim.Refine> claims, StepContext context) {
-    List<GradientFilter> filters = new ArrayList<>();
-    boolean isChecked = claims.stream().anyMatch(claim -> claim.stage() == GradientStage.VOTE);
-    for (var claim : claims) {
-      if (!isChecked && claim.stage().compareTo(GradientStage.VOTE) > 0) {
-        filters.add(finite);
-        isChecked = true;
-      }
-      filters.add(claim.worker().apply(context));
-    }
-    if (!isChecked) {
-      filters.add(finite);
-    }
-    return filters;
   }
 
   /** Returns what techniques have to say in the run's summary. */
   public Map<String, Object> figures() {
     Map<String, Object> figures = new LinkedHashMap<>(passes.figures());
-    figures.putAll(exchange.figures());
-    conditions.forEach(filter -> figures.putAll(filter.figures()));
-    refinements.forEach(filter -> figures.putAll(filter.figures()));
-    figures.putAll(sync.figures());
+    figures.putAll(workers.figures());
     return figures;
   }
 
   /** Returns what follows an update. */
   public Sync sync() {
-    return sync;
+    return workers.sync();
   }
 
   /** Returns the number of updates made. */
@@ -136,16 +71,17 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   /** Returns the micro-steps of a full window that follows so many updates. */
   public int microStepsAfter(long updatesMade) {
-    return accumulation.microSteps(updatesMade);
+    return workers.accumulation().microSteps(updatesMade);
   }
 
   /** Returns how many updates epochs of so many micro-steps make. */
   public UpdateCount updateCount(long microStepsPerEpoch) {
-    return new UpdateCount(accumulation, microStepsPerEpoch);
+    return new UpdateCount(workers.accumulation(), microStepsPerEpoch);
   }
 
   /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
   public StepOutcome step(Batch batch, boolean lastOfEpoch) {
+    var accumulation = workers.accumulation();
     step = step.next(accumulation, lastOfEpoch, updates);
     int microSteps = step.inWindow() + 1;
     if (lastOfEpoch && accumulation.after(microSteps, false, updates) == Decision.CONTINUE) {
@@ -194,7 +130,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   /** Tells whether a technique decides where windows end. */
   public boolean hasOwnWindows() {
-    return hasOwnWindows;
+    return workers.hasOwnWindows();
   }
 
   /** Lets buckets leave while backward goes on, where nothing has to happen in between. */
@@ -202,9 +138,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
     boolean begins =
         step.decision() == Decision.UPDATE
             && !exchange.keepsResiduals()
-            && conditions.stream().noneMatch(GradientFilter::isDue);
+            && workers.conditions().stream().noneMatch(GradientFilter::isDue);
     if (begins) {
-      finite.beforeExchange(gradients);
+      workers.finite().beforeExchange(gradients);
     }
     exchange.during(backward, graph, begins);
   }
@@ -217,10 +153,10 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   private StepOutcome finishWindow() {
     if (!exchange.isBegun()) {
-      finite.beforeExchange(gradients);
+      workers.finite().beforeExchange(gradients);
     }
     // Conditions say the same on all ranks, so that all of them leave the exchange out together.
-    boolean proceed = exchange.isBegun() || apply(conditions);
+    boolean proceed = exchange.isBegun() || apply(workers.conditions());
     Totals totals;
     if (!proceed) {
       totals = gradients.totals();
@@ -234,13 +170,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
     }
     double lr = learningRate.applyAsDouble(updates);
     if (proceed) {
-      update.apply(lr);
+      workers.update().apply(lr);
     }
     // What only this rank leaves out counts as made, or ranks would no longer be in step.
-    boolean counts = proceed || isAlone;
+    boolean counts = proceed || workers.isAlone();
     updates += counts ? 1 : 0;
-    var outcome = new StepOutcome(step, counts, totals, counts ? lr : 0, finite.finding());
-    sync.afterWindow(outcome);
+    var outcome =
+        new StepOutcome(step, counts, totals, counts ? lr : 0, workers.finite().finding());
+    workers.sync().afterWindow(outcome);
     gradients.clear();
     return outcome;
   }
@@ -258,11 +195,11 @@ public final class StepRunner implements Stateful, AutoCloseable {
     if (totals.count() == 0) {
       notices.accept(
           "update skipped: %s loss term in window %d"
-              .formatted(isAlone ? "this rank had no" : "no rank had a", updates));
+              .formatted(workers.isAlone() ? "this rank had no" : "no rank had a", updates));
       return false;
     }
-    gradients.scale(accumulation.factor(step.inWindow() + 1) / totals.count());
-    return apply(refinements);
+    gradients.scale(workers.accumulation().factor(step.inWindow() + 1) / totals.count());
+    return apply(workers.refinements());
   }
 
   private boolean apply(List<GradientFilter> filters) {
@@ -280,9 +217,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
     step = step.remembered(shared);
     updates = shared.number("updates", updates);
     rememberWindow(state);
-    var ofWorkers = sync.letsRanksDiffer() ? new OwnReplica(state) : state;
-    remembering.forEach(worker -> worker.remember(ofWorkers));
-    sync.remember(state);
+    workers.remember(state);
   }
 
   private void rememberWindow(RunState state) {
@@ -295,8 +230,6 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   @Override
   public void close() {
-    exchange.close();
-    sync.close();
-    update.close();
+    workers.close();
   }
 }

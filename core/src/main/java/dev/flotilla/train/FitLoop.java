@@ -7,13 +7,10 @@ import dev.flotilla.data.RankShard;
 import dev.flotilla.engine.NumbersException;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.UpdateCount;
-import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.model.Score;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
 final class FitLoop {
@@ -29,6 +26,7 @@ final class FitLoop {
   private final long lastUpdate;
   private final FitProgress progress;
   private final JobLink link;
+  private final FitLog log;
   private final Stopwatch training = new Stopwatch();
   private int rollbacks;
   private double dataWait;
@@ -41,6 +39,7 @@ final class FitLoop {
     this.ranks = settings.world.size();
     this.progress = trainer.progress();
     this.link = trainer.link();
+    this.log = new FitLog(trainer, progress, settings.sink);
     if (progress.isUnderWay) {
       continueWith(source.globalBatch(ranks));
     } else {
@@ -183,7 +182,7 @@ final class FitLoop {
   private void afterUpdate(int epoch, StepOutcome outcome) {
     long updates = trainer.updates();
     if (isLogged(updates)) {
-      log(epoch, outcome);
+      log.updated(epoch, outcome, training.seconds());
     }
     trainer.compareRanksAt(updates);
     if (loop.evaluateEvery() > 0 && updates % loop.evaluateEvery() == 0) {
@@ -248,32 +247,6 @@ final class FitLoop {
     training.start(progress.seconds);
   }
 
-  private void log(int epoch, StepOutcome outcome) {
-    double seconds = training.seconds();
-    long samples = progress.samples - progress.samplesAtLastLog;
-    double rate = samples / Math.max(1e-9, seconds - progress.secondsAtLastLog);
-    progress.samplesAtLastLog = progress.samples;
-    progress.secondsAtLastLog = seconds;
-    var device = trainer.model().device();
-    if (device.isCuda()) {
-      var memory = new DeviceMemory(device);
-      settings.sink.on(
-          new TrainingEvent.DeviceUsed(
-              trainer.updates(), device.toString(), memory.liveBytes(), memory.peakBytes()));
-    }
-    Score score = trainer.chain().lastScore();
-    settings.sink.on(
-        new TrainingEvent.Updated(
-            epoch,
-            trainer.updates(),
-            trainer.microSteps(),
-            progress.loss(),
-            outcome.lr(),
-            orNull(score.acc1()),
-            orNull(score.acc5()),
-            rate));
-  }
-
   private void evaluate(int epoch) {
     var data = loop.testData();
     if (data == null) {
@@ -284,18 +257,7 @@ final class FitLoop {
     var result = trainer.evaluate(data);
     progress.evaluation = Optional.of(result);
     progress.evaluatedAt = trainer.updates();
-    settings.sink.on(
-        new TrainingEvent.Evaluated(
-            epoch,
-            trainer.updates(),
-            result.loss(),
-            orNull(result.score().acc1()),
-            orNull(result.score().acc5()),
-            result.samples()));
+    log.evaluated(epoch, result);
     training.start(training.seconds());
-  }
-
-  private static @Nullable Double orNull(double accuracy) {
-    return Double.isNaN(accuracy) ? null : accuracy;
   }
 }

@@ -1,0 +1,75 @@
+package dev.flotilla.train;
+
+import dev.flotilla.engine.Evaluation;
+import dev.flotilla.engine.StepOutcome;
+import dev.flotilla.memory.DeviceMemory;
+import dev.flotilla.model.Score;
+import dev.flotilla.report.EventSink;
+import dev.flotilla.report.TrainingEvent;
+import org.jspecify.annotations.Nullable;
+
+/** Says how a fit is going: logged updates with their speed, and evaluations. */
+final class FitLog {
+
+  private final Trainer trainer;
+  private final FitProgress progress;
+  private final EventSink sink;
+
+  FitLog(Trainer trainer, FitProgress progress, EventSink sink) {
+    this.trainer = trainer;
+    this.progress = progress;
+    this.sink = sink;
+  }
+
+  /**
+   * Tells of an update that is logged.
+   *
+   * @param seconds time spent training so far
+   */
+  void updated(int epoch, StepOutcome outcome, double seconds) {
+    double rate = samplesPerSecond(seconds);
+    var device = trainer.model().device();
+    if (device.isCuda()) {
+      var memory = new DeviceMemory(device);
+      sink.on(
+          new TrainingEvent.DeviceUsed(
+              trainer.updates(), device.toString(), memory.liveBytes(), memory.peakBytes()));
+    }
+    Score score = trainer.chain().lastScore();
+    sink.on(
+        new TrainingEvent.Updated(
+            epoch,
+            trainer.updates(),
+            trainer.microSteps(),
+            progress.loss(),
+            outcome.lr(),
+            orNull(score.acc1()),
+            orNull(score.acc5()),
+            rate));
+  }
+
+  /** Returns the speed since the update that was logged before. */
+  private double samplesPerSecond(double seconds) {
+    long samples = progress.samples - progress.samplesAtLastLog;
+    double rate = samples / Math.max(1e-9, seconds - progress.secondsAtLastLog);
+    progress.samplesAtLastLog = progress.samples;
+    progress.secondsAtLastLog = seconds;
+    return rate;
+  }
+
+  /** Tells of an evaluation. */
+  void evaluated(int epoch, Evaluation result) {
+    sink.on(
+        new TrainingEvent.Evaluated(
+            epoch,
+            trainer.updates(),
+            result.loss(),
+            orNull(result.score().acc1()),
+            orNull(result.score().acc5()),
+            result.samples()));
+  }
+
+  private static @Nullable Double orNull(double accuracy) {
+    return Double.isNaN(accuracy) ? null : accuracy;
+  }
+}
