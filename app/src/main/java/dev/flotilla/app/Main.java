@@ -1,11 +1,15 @@
 package dev.flotilla.app;
 
+import dev.flotilla.config.RecipeSchema;
 import dev.flotilla.launch.LaunchException;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.NearestName;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
+import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -43,6 +47,7 @@ public final class Main {
     warnOfOldJdk(Runtime.version());
     var main = new CommandLine(new Main());
     main.setExecutionExceptionHandler((failure, _, _) -> explain(failure));
+    main.setParameterExceptionHandler((mistake, _) -> explainArguments(mistake));
     main.setUnmatchedOptionsArePositionalParams(false);
     main.setCaseInsensitiveEnumValuesAllowed(true);
     if (args.length == 0) {
@@ -78,6 +83,28 @@ public final class Main {
 
   private static boolean isHelpAsked(Stream<String> arguments) {
     return arguments.anyMatch(List.of("-h", "--help", "-V", "--version")::contains);
+  }
+
+  /** What is no option may be a key of the recipe, which many a newcomer takes for one. */
+  private static int explainArguments(CommandLine.ParameterException mistake) {
+    var command = mistake.getCommandLine();
+    System.err.println("flotilla: " + mistake.getMessage());
+    var err = new PrintWriter(System.err, true);
+    if (!CommandLine.UnmatchedArgumentException.printSuggestions(mistake, err)) {
+      keyMeantBy(mistake)
+          .ifPresent(key -> err.println("Keys of a recipe are set with --set " + key + "=VALUE."));
+      err.println(command.getCommandSpec().qualifiedName() + " --help lists the options.");
+    }
+    return ExitCodes.USAGE;
+  }
+
+  private static Optional<String> keyMeantBy(CommandLine.ParameterException mistake) {
+    boolean takesKeys = mistake.getCommandLine().getCommandSpec().findOption("--set") != null;
+    return takesKeys && mistake instanceof CommandLine.UnmatchedArgumentException unmatched
+        ? NearestName.of(
+            unmatched.getUnmatched().getFirst().replaceAll("^-+|=.*", "").replace('-', '_'),
+            RecipeSchema.keys())
+        : Optional.empty();
   }
 
   /** A user's mistake is one message; anything else is our bug and shows where it happened. */

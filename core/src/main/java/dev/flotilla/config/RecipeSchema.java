@@ -16,6 +16,11 @@ public final class RecipeSchema {
     this.catalogue = catalogue;
   }
 
+  /** Returns the keys that a recipe may state at its top. */
+  public static List<String> keys() {
+    return SettingsShape.of(RunConfig.class).keyNames();
+  }
+
   /** Returns the schema of recipes that use what is installed. */
   public static String json() {
     return json(Catalogue.installed());

@@ -16,7 +16,7 @@ public final class PlanRejectedException extends RuntimeException implements Exi
     super(
         IntStream.range(0, issues.size())
             .mapToObj(i -> (i + 1) + ". " + issues.get(i))
-            .collect(Collectors.joining("\n", "the techniques cannot work together:\n", "")));
+            .collect(Collectors.joining("\n", "the settings do not work together:\n", "")));
     this.issues = List.copyOf(issues);
   }
 
