@@ -6,7 +6,6 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.NearestName;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
-import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -88,8 +87,8 @@ public final class Main {
   /** What is no option may be a key of the recipe, which many a newcomer takes for one. */
   private static int explainArguments(CommandLine.ParameterException mistake) {
     var command = mistake.getCommandLine();
-    System.err.println("flotilla: " + mistake.getMessage());
-    var err = new PrintWriter(System.err, true);
+    var err = command.getErr();
+    err.println("flotilla: " + mistake.getMessage());
     if (!CommandLine.UnmatchedArgumentException.printSuggestions(mistake, err)) {
       keyMeantBy(mistake)
           .ifPresent(key -> err.println("Keys of a recipe are set with --set " + key + "=VALUE."));
