@@ -324,6 +324,22 @@ class RecomputeTests {
         Recompute.every(1));
   }
 
+  /** Behind the first one's ending its parameter is used, and in the second again. */
+  @Test
+  void aParameterOfTwoSegmentsGivesTheSameBitsWhereOneHasAnEnding() {
+    var example =
+        new Case(
+            "tied",
+            new Chain(
+                List.of(
+                    new Tied("first", true),
+                    new Tied("second", false),
+                    new OddSegment("third", RecomputeTests::same),
+                    new OddSegment("fourth", RecomputeTests::same))),
+            images(1, 28));
+    assertSame(example, Recompute.every(1));
+  }
+
   @Test
   void aReplayOfAnotherShapeBeforeAnEndingIsNamed() {
     assertThatThrownBy(
@@ -350,6 +366,30 @@ class RecomputeTests {
     @Override
     public Objective objective() {
       return new Classification();
+    }
+  }
+
+  /** Multiplies by a matrix that another segment has too, after an ending if it has one. */
+  private record Tied(String name, boolean hasEnding) implements Segment {
+    @Override
+    public List<ParameterSpec> parameters() {
+      return List.of(ParameterSpec.weight("shared.weight", Shape.of(784, 784), 784));
+    }
+
+    @Override
+    public Forward bind(Weights weights) {
+      return Part.inOrder(bindParts(weights));
+    }
+
+    @Override
+    public List<Part> bindParts(Weights weights) {
+      var weight = weights.parameter("shared.weight");
+      Forward multiply =
+          (input, _) -> Activations.of(input.only().flatten(1, -1).matmul(weight).tanh());
+      var last = new Part(name + "/last", multiply);
+      return hasEnding
+          ? List.of(new Part(name + "/first", multiply, new Doubling(1)), last)
+          : List.of(last);
     }
   }
 
