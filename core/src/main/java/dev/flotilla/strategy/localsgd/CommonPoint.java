@@ -2,6 +2,7 @@ package dev.flotilla.strategy.localsgd;
 
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
+import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -21,6 +22,7 @@ final class CommonPoint implements AutoCloseable {
   private final Tensor difference;
   private final @Nullable Tensor departure;
   private final @Nullable Tensor velocity;
+  private final List<Range> ranges;
 
   /** Takes the present values for the common ones. */
   CommonPoint(LiveValues live, Averaging settings) {
@@ -32,7 +34,8 @@ final class CommonPoint implements AutoCloseable {
       departure = settings.overlap() ? zeros(live.length()) : null;
       boolean hasVelocity = outer != null && outer.name() == OuterRule.NESTEROV;
       velocity = hasVelocity ? zeros(live.parameters().numel()) : null;
-      live.readInto(point);
+      ranges = Range.of(live.parameters(), live.length());
+      ranges.forEach(range -> live.read(range, point));
     }
   }
 
@@ -40,63 +43,80 @@ final class CommonPoint implements AutoCloseable {
     return TensorScope.keep(live.parameters().new_zeros(length));
   }
 
+  /** Returns the pieces in which the values come and go, in order. */
+  List<Range> ranges() {
+    return ranges;
+  }
+
   /** Returns what travels: this rank's way since the last average, to be replaced by the mean. */
-  Tensor depart() {
-    if (departure == null) {
-      live.readLess(point, difference);
-    } else {
-      live.readInto(departure);
-      torch.sub_out(difference, departure, point);
-    }
+  Tensor difference() {
     return difference;
   }
 
+  /** Finds a piece of this rank's way. */
+  void depart(Range range) {
+    if (departure == null) {
+      live.readLess(range, point, difference);
+      return;
+    }
+    live.read(range, departure);
+    try (var _ = TensorScope.open()) {
+      torch.sub_out(range.of(difference), range.of(departure), range.of(point));
+    }
+  }
+
   /**
-   * Moves the common values along the mean way that has arrived.
+   * Moves a piece of the common values along the mean way that has arrived.
    *
    * @param isOuter whether the outer optimizer is at work already
    * @param wasBehind whether ranks have gone on meanwhile
-   * @return the distance between this rank's parameters at departure and the average
+   * @return the squared distance between this rank's parameters at departure and the average
    */
-  double arrive(boolean isOuter, boolean wasBehind) {
+  double arrive(Range range, boolean isOuter, boolean wasBehind) {
     try (var _ = TensorScope.open()) {
-      var from = wasBehind && departure != null ? parametersOf(departure) : live.parameters();
-      double drift;
-      if (outer != null && isOuter) {
-        var way = from.sub(parametersOf(point));
-        drift = way.sub_(parametersOf(difference)).norm().item_double();
-        stepOuter(outer);
+      double squared = 0;
+      if (range.isOfParameters()) {
+        var whole = wasBehind && departure != null ? departure : live.parameters();
+        squared = move(range, range.of(whole), isOuter);
       } else {
-        // The average itself is the new point, and the difference is of no further use.
-        point.add_(difference);
-        var scratch = parametersOf(difference);
-        drift = torch.sub_out(scratch, from, parametersOf(point)).norm().item_double();
+        range.of(point).add_(range.of(difference));
       }
-      land(wasBehind);
-      return drift;
+      land(range, wasBehind);
+      return squared;
     }
   }
 
-  private void stepOuter(OuterOptimizer rule) {
-    var way = parametersOf(difference);
-    var parameters = parametersOf(point);
-    parameters.add_(way, new Scalar(rule.lr()));
-    if (velocity != null) {
-      velocity.mul_(new Scalar(rule.momentum())).add_(way);
-      parameters.add_(velocity, new Scalar(rule.lr() * rule.momentum()));
-    }
-    long from = way.numel();
-    var rest = difference.narrow(0, from, difference.numel() - from);
-    point.narrow(0, from, rest.numel()).add_(rest);
-  }
-
-  private void land(boolean wasBehind) {
-    if (wasBehind && departure != null) {
-      live.readInto(difference);
-      difference.sub_(departure).add_(point);
-      live.writeFrom(difference);
+  private double move(Range range, Tensor from, boolean isOuter) {
+    var common = range.of(point);
+    var way = range.of(difference);
+    double distance;
+    if (outer != null && isOuter) {
+      distance = from.sub(common).sub_(way).norm().item_double();
+      stepOuter(outer, range, common, way);
     } else {
-      live.writeFrom(point);
+      // The average itself is the new point, and the difference is of no further use.
+      common.add_(way);
+      distance = torch.sub_out(way, from, common).norm().item_double();
+    }
+    return distance * distance;
+  }
+
+  private void stepOuter(OuterOptimizer rule, Range range, Tensor common, Tensor way) {
+    common.add_(way, new Scalar(rule.lr()));
+    if (velocity != null) {
+      var speed = range.of(velocity);
+      speed.mul_(new Scalar(rule.momentum())).add_(way);
+      common.add_(speed, new Scalar(rule.lr() * rule.momentum()));
+    }
+  }
+
+  private void land(Range range, boolean wasBehind) {
+    if (wasBehind && departure != null) {
+      live.read(range, difference);
+      range.of(difference).sub_(range.of(departure)).add_(range.of(point));
+      live.write(range, difference);
+    } else {
+      live.write(range, point);
     }
   }
 

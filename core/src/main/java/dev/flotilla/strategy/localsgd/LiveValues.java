@@ -48,11 +48,14 @@ final class LiveValues {
     return length;
   }
 
-  /** Copies all values into a flat tensor. */
-  void readInto(Tensor flat) {
+  /** Copies some values into their places of a flat tensor. */
+  void read(Range range, Tensor flat) {
     try (var _ = TensorScope.open()) {
-      flat.narrow(0, 0, parameters.numel()).copy_(parameters);
-      flat.narrow(0, parameters.numel(), statistics.numel()).copy_(statistics);
+      if (range.isOfParameters()) {
+        range.of(flat).copy_(range.of(parameters));
+        return;
+      }
+      flat.narrow(0, range.from(), statistics.numel()).copy_(statistics);
       if (policy == MomentumPolicy.AVERAGE) {
         var walk = new OptimizerMemory.Walk(flat, memoryOffset());
         update.remember(OptimizerMemory.read(walk::store));
@@ -60,29 +63,26 @@ final class LiveValues {
     }
   }
 
-  /** Writes all values less those of one flat tensor into another. */
-  void readLess(Tensor base, Tensor flat) {
-    if (policy == MomentumPolicy.AVERAGE) {
-      readInto(flat);
-      flat.sub_(base);
-      return;
-    }
+  /** Writes some values, less those of one flat tensor, into another. */
+  void readLess(Range range, Tensor base, Tensor flat) {
     try (var _ = TensorScope.open()) {
-      subtract(parameters, base, flat, 0);
-      subtract(statistics, base, flat, parameters.numel());
+      if (range.isOfParameters()) {
+        torch.sub_out(range.of(flat), range.of(parameters), range.of(base));
+      } else {
+        read(range, flat);
+        range.of(flat).sub_(range.of(base));
+      }
     }
   }
 
-  private static void subtract(Tensor values, Tensor base, Tensor flat, long from) {
-    long length = values.numel();
-    torch.sub_out(flat.narrow(0, from, length), values, base.narrow(0, from, length));
-  }
-
-  /** Replaces all values by those of a flat tensor. */
-  void writeFrom(Tensor flat) {
+  /** Replaces some values by those of a flat tensor. */
+  void write(Range range, Tensor flat) {
     try (var _ = TensorScope.open()) {
-      parameters.copy_(flat.narrow(0, 0, parameters.numel()));
-      statistics.copy_(flat.narrow(0, parameters.numel(), statistics.numel()));
+      if (range.isOfParameters()) {
+        range.of(parameters).copy_(range.of(flat));
+        return;
+      }
+      statistics.copy_(flat.narrow(0, range.from(), statistics.numel()));
       switch (policy) {
         case LOCAL -> {}
         case AVERAGE -> {

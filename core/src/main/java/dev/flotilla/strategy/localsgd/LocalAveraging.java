@@ -91,14 +91,49 @@ final class LocalAveraging implements Sync {
   }
 
   private void averageNow(double lr, double computed, long arrived) {
-    wire.start(common().depart());
-    wire.finish();
-    lastDrift = common().arrive(!steps.isStart(), false);
+    if (wire.takesPieces()) {
+      averageByPieces();
+    } else {
+      depart();
+      wire.finish();
+      lastDrift = arrive(false);
+    }
     numbers.start(loss.end(), lastDrift, computed);
     numbers.finish();
     steps.averaged();
     conclude(lr, arrived);
     isCommon = true;
+  }
+
+  /** While a piece is on the wire, others are prepared and taken in. */
+  private void averageByPieces() {
+    var ranges = common().ranges();
+    for (var range : ranges) {
+      common().depart(range);
+      try (var _ = TensorScope.open()) {
+        wire.start(range.of(common().difference()));
+      }
+    }
+    double squared = 0;
+    for (var range : ranges) {
+      wire.finishFirst();
+      squared += common().arrive(range, !steps.isStart(), false);
+    }
+    lastDrift = Math.sqrt(squared);
+  }
+
+  private void depart() {
+    common().ranges().forEach(common()::depart);
+    wire.start(common().difference());
+  }
+
+  /** Returns how far this rank's parameters were from the average. */
+  private double arrive(boolean wasBehind) {
+    boolean isOuter = wasBehind || !steps.isStart();
+    return Math.sqrt(
+        common().ranges().stream()
+            .mapToDouble(range -> common().arrive(range, isOuter, wasBehind))
+            .sum());
   }
 
   /** Takes in the round before, then sends this one on its way. */
@@ -107,10 +142,10 @@ final class LocalAveraging implements Sync {
     if (isUnderWay) {
       wire.finish();
       numbers.finish();
-      lastDrift = common().arrive(true, true);
+      lastDrift = arrive(true);
       conclude(lr, arrived);
     }
-    wire.start(common().depart());
+    depart();
     numbers.start(loss.end(), lastDrift, computed);
     isUnderWay = true;
     isCommon = false;

@@ -9,6 +9,16 @@ interface MeanWire extends AutoCloseable {
   /** Begins; the vector must stay as it is until the end. */
   void start(Tensor vector);
 
+  /** Tells whether a vector may come piece by piece, each of them finished by itself. */
+  default boolean takesPieces() {
+    return false;
+  }
+
+  /** Waits for the mean of the piece that was started first. */
+  default void finishFirst() {
+    finish();
+  }
+
   /** Does what can follow once the first half has arrived; all ranks call it together. */
   default void advance() {}
 

@@ -3,17 +3,21 @@ package dev.flotilla.strategy.localsgd;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
+import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.bytedeco.pytorch.Tensor;
-import org.jspecify.annotations.Nullable;
 
 /** Sums in the vector's own type. */
 final class PlainWire implements MeanWire {
 
   private final Levels.Joined levels;
   private final Traffic traffic;
-  private Pending pending = Pending.DONE;
-  private @Nullable Tensor underWay;
+  private final Deque<UnderWay> underWay = new ArrayDeque<>();
+
+  /** A piece, by a handle of its own. */
+  private record UnderWay(Tensor piece, Pending pending) {}
 
   PlainWire(Levels.Joined levels, Traffic traffic) {
     this.levels = levels;
@@ -21,23 +25,38 @@ final class PlainWire implements MeanWire {
   }
 
   @Override
+  public boolean takesPieces() {
+    return true;
+  }
+
+  @Override
   public void start(Tensor vector) {
-    underWay = vector;
-    if (levels.isLeader()) {
-      pending = levels.across().allReduce(vector, Reduction.SUM, traffic);
+    try (var _ = TensorScope.open()) {
+      var piece = TensorScope.keep(vector.narrow(0, 0, vector.numel()));
+      var pending =
+          levels.isLeader()
+              ? levels.across().allReduce(piece, Reduction.SUM, traffic)
+              : Pending.DONE;
+      underWay.add(new UnderWay(piece, pending));
+    }
+  }
+
+  @Override
+  public void finishFirst() {
+    var first = underWay.remove();
+    try {
+      first.pending().await();
+      Tensors.scale(first.piece(), 1.0 / levels.replicas());
+      levels.inside().broadcast(first.piece(), 0, traffic).await();
+    } finally {
+      TensorScope.free(first.piece());
     }
   }
 
   @Override
   public void finish() {
-    var vector = underWay;
-    if (vector == null) {
-      return;
+    while (!underWay.isEmpty()) {
+      finishFirst();
     }
-    underWay = null;
-    pending.await();
-    pending = Pending.DONE;
-    Tensors.scale(vector, 1.0 / levels.replicas());
-    levels.inside().broadcast(vector, 0, traffic).await();
   }
 }

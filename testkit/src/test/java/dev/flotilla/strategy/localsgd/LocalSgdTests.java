@@ -42,17 +42,22 @@ class LocalSgdTests {
   }
 
   private static Path path(World world, Optimizer optimizer, Strategy... with) {
+    return path(world, optimizer, 16, UPDATES, with);
+  }
+
+  private static Path path(
+      World world, Optimizer optimizer, int width, int updates, Strategy... with) {
     List<double[]> parameters = new ArrayList<>();
     try (var trainer =
         Trainer.on(world)
-            .model(new Mlp(8, List.of(16), 4))
+            .model(new Mlp(8, List.of(width), 4))
             .optimizer(optimizer)
             .precision(Precision.FLOAT64)
             .strategy(with)
             .threads(1)
             .build()) {
       var shard = BatchSource.perRank(POINTS, 8).shuffled(3).epoch(0, world.rank(), world.size());
-      for (int i = 0; parameters.size() < UPDATES; i++) {
+      for (int i = 0; parameters.size() < updates; i++) {
         try (var _ = TensorScope.open()) {
           if (trainer.step(shard.load(i % shard.batches())).updated()) {
             parameters.add(values(trainer));
@@ -108,6 +113,22 @@ class LocalSgdTests {
       assertThat(distance(averaged.getFirst().parameters().get(i), expected)).isLessThan(1e-12);
     }
     assertThat(equalAfter(averaged)).hasSize(UPDATES);
+  }
+
+  /** More than a million parameters travel in pieces. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void averagingInPiecesIsSynchronousMomentumToo(int ranks) {
+    var momentum = new Momentum(0.1, 0.9);
+    int wide = 90_000;
+    var synchronous = Ranks.of(ranks).callWorlds(world -> path(world, momentum, wide, 3));
+    var averaged =
+        Ranks.of(ranks).callWorlds(world -> path(world, momentum, wide, 3, new LocalSgd(1)));
+    assertThat(synchronous.getFirst().last().length).isGreaterThan(1 << 20);
+    assertThat(distance(averaged.getFirst().last(), synchronous.getFirst().last()))
+        .isLessThan(1e-12);
+    assertThat(averaged)
+        .allSatisfy(it -> assertThat(it.last()).isEqualTo(averaged.getFirst().last()));
   }
 
   @Test
