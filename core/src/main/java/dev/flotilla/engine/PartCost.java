@@ -10,7 +10,8 @@ import java.util.Map;
  * @param keptBytes what stays alive for backward if nothing is recomputed, its outputs included
  * @param nanos how long it takes
  * @param endingNanos how much of that a replay that stops here leaves out
- * @param outputs the memory of its outputs by address, also of those that only pass through it
+ * @param outputs the memory of its outputs by number, also of those that only pass through it,
+ *     which keep their number
  */
 public record PartCost(
     String name, long keptBytes, long nanos, long endingNanos, Map<Long, Long> outputs) {

@@ -58,16 +58,17 @@ public final class Rehearsal {
 
   private List<PartCost> round() {
     List<PartCost> costs = new ArrayList<>();
+    var storages = new Storages();
     try (var _ = TensorScope.open();
         var relay = new Relay(parts.inputs(batch))) {
       for (int part = 0; part < count; part++) {
-        relay.pass(run(part, relay.current(), costs));
+        relay.pass(run(part, relay.current(), storages, costs));
       }
     }
     return costs;
   }
 
-  private Activations run(int part, Activations input, List<PartCost> costs) {
+  private Activations run(int part, Activations input, Storages storages, List<PartCost> costs) {
     try (var _ = TensorScope.open();
         var relay = new Relay(input)) {
       var device = parts.device();
@@ -87,7 +88,7 @@ public final class Rehearsal {
       device.synchronize();
       long nanos = System.nanoTime() - start;
       long kept = Math.max(0, NativeMemory.liveBytes(device) - before);
-      costs.add(new PartCost(parts.name(part), kept, nanos, leftOut, storages(outputs)));
+      costs.add(new PartCost(parts.name(part), kept, nanos, leftOut, storages.behind(outputs)));
       return new Activations(
           outputs.tensors().stream()
               .map(t -> TensorScope.keep(t.detach().set_requires_grad(t.requires_grad())))
@@ -95,14 +96,30 @@ public final class Rehearsal {
     }
   }
 
-  private static Map<Long, Long> storages(Activations activations) {
-    Map<Long, Long> bytes = new HashMap<>();
-    for (var tensor : activations.tensors()) {
-      var storage = tensor.storage();
-      if (storage.nbytes() > 0) { // An empty tensor has no address.
-        bytes.put(storage.data().address(), storage.nbytes());
+  /**
+   * Numbers the memory of activations. Its address will not do: an allocator puts the output of one
+   * part where that of an earlier one was.
+   */
+  private static final class Storages {
+
+    private Map<Long, Long> numbers = Map.of();
+    private long next;
+
+    /** Returns bytes by number behind a part; what the part has let pass keeps its number. */
+    Map<Long, Long> behind(Activations outputs) {
+      Map<Long, Long> behind = new HashMap<>();
+      Map<Long, Long> bytes = new HashMap<>();
+      for (var tensor : outputs.tensors()) {
+        var storage = tensor.storage();
+        if (storage.nbytes() > 0) { // An empty tensor has no address.
+          long address = storage.data().address();
+          var before = numbers.get(address);
+          long number = behind.computeIfAbsent(address, _ -> before == null ? next++ : before);
+          bytes.put(number, storage.nbytes());
+        }
       }
+      numbers = behind;
+      return bytes;
     }
-    return bytes;
   }
 }

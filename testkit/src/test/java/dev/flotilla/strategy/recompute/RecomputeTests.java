@@ -1,5 +1,6 @@
 package dev.flotilla.strategy.recompute;
 
+import static java.util.Collections.nCopies;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -70,7 +71,7 @@ class RecomputeTests {
   static Stream<Case> zoo() {
     return Stream.of(
         new Case("lenet5", new LeNet5(10), images(1, 32)),
-        new Case("mlp with dropout", new Mlp(784, List.of(32, 32), 10, 0.3), images(1, 28)),
+        new Case("mlp with dropout", new Mlp(784, nCopies(8, 32), 10, 0.3), images(1, 28)),
         new Case(
             "resnet18",
             new ResNet18(10, Stem.CIFAR, Normalization.BATCH, 4, false, 8),
