@@ -9,6 +9,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.precision.HalfType;
@@ -29,17 +30,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Times training steps on a GPU whenever a line comes in, so that {@code bench/python/pairs.py} can
  * let it take turns with its partner {@code bench/python/device_step.py}.
  *
- * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute|plan=20GiB]
- * [memory=32GiB]}
+ * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute|plan=20GiB|keep=N]
+ * [memory=32GiB]}: {@code keep} recomputes all layers but the last N
  */
 final class DeviceStep {
 
   private static final int LENGTH = 512;
+  private static final int LAYERS = 24;
 
   private DeviceStep() {}
 
@@ -55,6 +58,7 @@ final class DeviceStep {
                 .optimizer(optimizer(args[0]))
                 .strategy(techniques(options))
                 .device(isOnCpu ? DeviceChoice.CPU : DeviceChoice.CUDA)
+                .events(DeviceStep::show)
                 .build();
         var _ = TensorScope.open()) {
       var device = trainer.model().device();
@@ -91,6 +95,13 @@ final class DeviceStep {
             samples * steps / (nanos / 1e9),
             memory.peakBytes() / (double) (1L << 30),
             memory.peakReservedBytes() / (double) (1L << 30)));
+  }
+
+  /** Shows the plan that recompute has made. */
+  private static void show(TrainingEvent event) {
+    if (event instanceof TrainingEvent.Measured measured) {
+      System.err.println(measured.text());
+    }
   }
 
   private static void say(String line) {
@@ -139,9 +150,19 @@ final class DeviceStep {
       techniques.add(Recompute.every(1));
     }
     options.stream()
+        .filter(option -> option.startsWith("keep="))
+        .mapToInt(option -> Integer.parseInt(option.substring("keep=".length())))
+        .forEach(kept -> techniques.add(new Recompute(layersBefore(LAYERS - kept))));
+    options.stream()
         .filter(option -> option.startsWith("plan="))
         .map(option -> ByteSize.parse(option.substring("plan=".length())))
         .forEach(size -> techniques.add(Recompute.auto(size.bytes())));
     return techniques.toArray(Strategy[]::new);
+  }
+
+  private static String[] layersBefore(int end) {
+    return Stream.concat(
+            Stream.of("embeddings"), IntStream.range(0, end).mapToObj(layer -> "layer." + layer))
+        .toArray(String[]::new);
   }
 }

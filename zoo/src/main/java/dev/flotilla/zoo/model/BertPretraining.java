@@ -48,7 +48,9 @@ public record BertPretraining(double nspWeight) implements Objective {
   }
 
   private static Tensor sum(Tensor logits, Tensor classes) {
-    return torch.cross_entropy_loss(logits, classes, new TensorOptional(), SUM, IGNORED, 0);
+    return LeanCrossEntropy.suits(logits)
+        ? LeanCrossEntropy.sum(logits, classes)
+        : torch.cross_entropy_loss(logits, classes, new TensorOptional(), SUM, IGNORED, 0);
   }
 
   /**
