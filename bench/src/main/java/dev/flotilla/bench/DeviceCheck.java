@@ -1,5 +1,6 @@
 package dev.flotilla.bench;
 
+import dev.flotilla.collective.GpuBackend;
 import dev.flotilla.collective.Wire;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.NativeLibraries;
@@ -89,6 +90,7 @@ final class DeviceCheck {
     verdicts.check("two ranks", this::twoRanks);
     verdicts.check("checkpoint", this::checkpoint);
     if (!device.equals(DeviceChoice.CPU)) {
+      verdicts.check("nccl", this::nccl);
       var memory = new DeviceMemoryCheck(device, verdicts);
       verdicts.check("flat memory", memory::isFlat);
       verdicts.check("full memory", memory::survivesFullMemory);
@@ -206,6 +208,22 @@ final class DeviceCheck {
         failure.printStackTrace(System.out);
       }
     }
+  }
+
+  /** One rank alone, as NCCL does not let two share a GPU: no more than that calls are right. */
+  private void nccl() {
+    var collectives = new NcclCheck(verdicts);
+    collectives.everyOperation();
+    for (var row : Conformance.rows().toList()) {
+      var with = row.techniques().toArray(Strategy[]::new);
+      var plain = DeviceJob.points().train(device, with);
+      try (var trainer =
+          DeviceJob.points().trainer(device, World.solo(), with).backend(GpuBackend.NCCL).build()) {
+        DeviceJob.points().run(trainer, World.solo(), 0, DeviceJob.points().updates());
+        verdicts.expect(row + ": same bits over NCCL", Snapshot.of(trainer).isSameAs(plain), "");
+      }
+    }
+    collectives.soak();
   }
 
   private void checkpoint() {

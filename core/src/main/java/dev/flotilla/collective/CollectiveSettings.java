@@ -10,11 +10,13 @@ import java.time.Duration;
  * @param timeout how long an operation may go without progress before its group has failed
  * @param joinTimeout how long a rank waits at the meeting point for the others
  * @param threads native threads that carry out operations, and so how many run at once
+ * @param backend what carries tensors that lie on GPUs
  */
 public record CollectiveSettings(
     @Setting(doc = "longest wait for a peer inside a collective", def = "60s") Duration timeout,
     @Setting(doc = "longest wait for all ranks at the start", def = "60s") Duration joinTimeout,
-    @Setting(doc = "operations of one rank that may run at once", def = "4") int threads) {
+    @Setting(doc = "operations of one rank that may run at once", def = "4") int threads,
+    @Setting(doc = "what carries tensors between GPUs", def = "auto") GpuBackend backend) {
 
   /** Checks all values. */
   public CollectiveSettings {
@@ -24,19 +26,24 @@ public record CollectiveSettings(
         .orThrow();
   }
 
-  /** Returns one minute for everything and four threads. */
+  /** Returns one minute for everything, four threads, and NCCL where it can be had. */
   public static CollectiveSettings defaults() {
-    return new CollectiveSettings(Duration.ofMinutes(1), Duration.ofMinutes(1), 4);
+    return new CollectiveSettings(Duration.ofMinutes(1), Duration.ofMinutes(1), 4, GpuBackend.AUTO);
   }
 
   /** Returns these settings with another timeout per operation. */
   public CollectiveSettings withTimeout(Duration other) {
-    return new CollectiveSettings(other, joinTimeout, threads);
+    return new CollectiveSettings(other, joinTimeout, threads, backend);
   }
 
   /** Returns these settings with another wait at the meeting point. */
   public CollectiveSettings withJoinTimeout(Duration other) {
-    return new CollectiveSettings(timeout, other, threads);
+    return new CollectiveSettings(timeout, other, threads, backend);
+  }
+
+  /** Returns these settings with another backend for GPUs. */
+  public CollectiveSettings withBackend(GpuBackend other) {
+    return new CollectiveSettings(timeout, joinTimeout, threads, other);
   }
 
   private static boolean isLongEnough(Duration duration) {

@@ -1,5 +1,6 @@
 package dev.flotilla.collective;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.world.World;
 
 /** Makes the collectives of a process from its place in the world. */
@@ -15,8 +16,20 @@ public final class Collectives {
    *     timeout
    */
   public static Collective join(World world, CollectiveSettings settings) {
-    return world.isSolo()
+    return join(world, settings, ComputeDevice.CPU);
+  }
+
+  /**
+   * Meets the other ranks and connects with them, and their GPUs by NCCL if each rank has one of
+   * its own.
+   *
+   * @param device where this rank computes
+   * @throws RendezvousException if a rank, the master or the way to it is missing, within the join
+   *     timeout
+   */
+  public static Collective join(World world, CollectiveSettings settings, ComputeDevice device) {
+    return world.isSolo() && settings.backend() != GpuBackend.NCCL
         ? new SoloCollective()
-        : new HostStaging(GlooWorld.join(world, settings, System.getenv()));
+        : GlooWorld.join(world, settings, System.getenv(), device);
   }
 }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntFunction;
-import org.bytedeco.pytorch.ProcessGroupGloo;
+import org.bytedeco.pytorch.Backend;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.Work;
@@ -59,7 +59,7 @@ final class GlooCollective implements Collective {
     }
   }
 
-  private Function<ProcessGroupGloo, Work> allReduce(Tensor piece, Reduction reduction) {
+  private Function<Backend, Work> allReduce(Tensor piece, Reduction reduction) {
     return group -> group.allreduce(new TensorVector(piece), options().of(reduction));
   }
 
@@ -128,8 +128,8 @@ final class GlooCollective implements Collective {
       return Pending.DONE;
     }
     try (var _ = TensorScope.open()) {
-      List<Function<ProcessGroupGloo, Work>> receipts = new ArrayList<>();
-      List<Function<ProcessGroupGloo, Work>> sends = new ArrayList<>();
+      List<Function<Backend, Work>> receipts = new ArrayList<>();
+      List<Function<Backend, Work>> sends = new ArrayList<>();
       for (int away = 1; away < size(); away++) {
         int from = Math.floorMod(rank() - away, size());
         int to = (rank() + away) % size();
@@ -157,16 +157,13 @@ final class GlooCollective implements Collective {
   }
 
   private Pending start(
-      Operation operation, Traffic traffic, long sent, Function<ProcessGroupGloo, Work> call) {
+      Operation operation, Traffic traffic, long sent, Function<Backend, Work> call) {
     return start(operation, traffic, sent, List.of(call));
   }
 
   /** Empty tensors are not sent; as all ranks agree on sizes, all of them skip it. */
   private Pending start(
-      Operation operation,
-      Traffic traffic,
-      long sent,
-      List<Function<ProcessGroupGloo, Work>> calls) {
+      Operation operation, Traffic traffic, long sent, List<Function<Backend, Work>> calls) {
     if (operation.bytes() == 0) {
       return Pending.DONE;
     }
@@ -181,7 +178,7 @@ final class GlooCollective implements Collective {
     member.group().start(operation, List.of(it -> it.barrier(options().barrier()))).await();
   }
 
-  private GlooOptions options() {
+  private NativeOptions options() {
     return member.optionsFor(timeout);
   }
 

@@ -12,11 +12,11 @@ final class GlooMember implements AutoCloseable {
   private final Membership membership;
   private final String name;
   private final int rank;
-  private final GlooGroup group;
+  private final NativeGroup group;
   private final TrafficLedger ledger;
   private final Noticeboard board;
   private final Sections sections = new Sections();
-  private final Map<Duration, GlooOptions> options = new HashMap<>();
+  private final Map<Duration, NativeOptions> options = new HashMap<>();
   private final List<GlooMember> subgroups = new ArrayList<>();
 
   /** Connects the ranks of a roster, all of which must have met. */
@@ -37,7 +37,7 @@ final class GlooMember implements AutoCloseable {
     return group.roster().size();
   }
 
-  GlooGroup group() {
+  NativeGroup group() {
     return group;
   }
 
@@ -58,8 +58,8 @@ final class GlooMember implements AutoCloseable {
     return membership.settings().withTimeout(timeout).timeout();
   }
 
-  GlooOptions optionsFor(Duration timeout) {
-    return options.computeIfAbsent(timeout, GlooOptions::new);
+  NativeOptions optionsFor(Duration timeout) {
+    return options.computeIfAbsent(timeout, NativeOptions::new);
   }
 
   /** Forms a group of some ranks of this one; those that are not in the list stay alone. */
@@ -87,7 +87,7 @@ final class GlooMember implements AutoCloseable {
     var closing = new Closing();
     subgroups.forEach(subgroup -> closing.close(subgroup::close));
     closing.close(group::close);
-    options.values().forEach(GlooOptions::close);
+    options.values().forEach(NativeOptions::close);
     options.clear();
     closing.rethrow();
   }

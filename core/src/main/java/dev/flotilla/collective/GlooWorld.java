@@ -1,8 +1,13 @@
 package dev.flotilla.collective;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 
@@ -25,20 +30,40 @@ final class GlooWorld {
     this.settings = settings;
   }
 
+  /**
+   * Meets the other ranks.
+   *
+   * @param device where this rank computes
+   */
   static Collective join(
-      World world, CollectiveSettings settings, Map<String, String> environment) {
-    return switch (world.rendezvous()) {
-      case Rendezvous.None _ ->
-          throw new IllegalArgumentException("several ranks need a meeting point");
-      case Rendezvous.SharedFile shared ->
-          new GlooWorld(
-                  world,
-                  NativeStore.inFile(shared.file()),
-                  InetAddress.getLoopbackAddress(),
-                  settings)
-              .join();
-      case Rendezvous.Tcp tcp -> overTcp(world, tcp, settings, environment).join();
-    };
+      World world,
+      CollectiveSettings settings,
+      Map<String, String> environment,
+      ComputeDevice device) {
+    var offer = settings.backend().offer(device);
+    var meeting =
+        switch (world.rendezvous()) {
+          case Rendezvous.None _ -> inFile(world, ownFile(), settings);
+          case Rendezvous.SharedFile shared -> inFile(world, shared.file(), settings);
+          case Rendezvous.Tcp tcp -> overTcp(world, tcp, settings, environment);
+        };
+    return meeting.join(offer, device);
+  }
+
+  private static GlooWorld inFile(World world, Path file, CollectiveSettings settings) {
+    var loopback = InetAddress.getLoopbackAddress();
+    return new GlooWorld(world, NativeStore.inFile(file), loopback, settings);
+  }
+
+  /** A rank that is alone meets nobody, but native groups want a place to meet. */
+  private static Path ownFile() {
+    try {
+      var file = Files.createTempFile("flotilla-alone", ".store");
+      file.toFile().deleteOnExit();
+      return file;
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot write to the folder for temporary files", failure);
+    }
   }
 
   private static GlooWorld overTcp(
@@ -63,17 +88,31 @@ final class GlooWorld {
     }
   }
 
-  private Collective join() {
+  private Collective join(String offer, ComputeDevice device) {
     try {
-      var self = PeerInfo.here(world.rank(), address);
+      var self = PeerInfo.here(world.rank(), address, offer);
       claimRank(self);
       var membership = new Membership(store, address, settings);
       var roster = membership.meet(NAME, self, world.rank(), world.size());
       var ledger = new TrafficLedger(null);
       var member = new GlooMember(membership, NAME, roster, world.rank(), ledger);
-      return new GlooCollective(member, settings.timeout(), new Leaving(member));
+      var host = new GlooCollective(member, settings.timeout(), new Leaving(member));
+      return settings.backend().isNcclFor(roster)
+          ? withGpus(host, membership, roster, device)
+          : new HostStaging(host);
     } catch (RuntimeException e) {
       store.close();
+      throw e;
+    }
+  }
+
+  private Collective withGpus(
+      Collective host, Membership membership, Roster roster, ComputeDevice device) {
+    try {
+      var member = new NcclMember(membership, NAME, roster, world.rank(), device, null);
+      return new NcclCollective(host, member, settings.timeout());
+    } catch (RuntimeException e) {
+      host.close();
       throw e;
     }
   }

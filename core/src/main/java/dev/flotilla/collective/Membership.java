@@ -6,8 +6,8 @@ import java.net.InetAddress;
 record Membership(NativeStore store, InetAddress address, CollectiveSettings settings) {
 
   /** Connects the ranks of a group, which have met; {@code name} is the same on all of them. */
-  GlooGroup form(String name, Roster roster, int rank) {
-    var group = GlooGroup.connect(store, name + "/gloo", roster, rank, address, settings);
+  NativeGroup form(String name, Roster roster, int rank) {
+    var group = GlooConnection.open(store, name + "/gloo", roster, rank, address, settings);
     try {
       // Otherwise a rank could leave while another is still connecting to it, which then fails.
       await(name + "/connected/", rank, roster.size(), roster.self(), "connected");

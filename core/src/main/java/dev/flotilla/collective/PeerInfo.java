@@ -14,28 +14,35 @@ import java.nio.file.Path;
  * @param pid number of its process
  * @param address address of its collectives
  * @param processSpace which numbering of processes the pid belongs to; containers have their own
+ * @param gpu unique name of the GPU that it offers to NCCL; empty for none
  */
-record PeerInfo(int rank, String host, long pid, String address, String processSpace) {
+record PeerInfo(int rank, String host, long pid, String address, String processSpace, String gpu) {
 
   /** Returns this process as the given rank. */
-  static PeerInfo here(int rank, InetAddress address) {
+  static PeerInfo here(int rank, InetAddress address, String gpu) {
     return new PeerInfo(
         rank,
         hostName(),
         ProcessHandle.current().pid(),
         address.getHostAddress(),
-        ownProcessSpace());
+        ownProcessSpace(),
+        gpu);
   }
 
   static PeerInfo parse(String text) {
     var fields = text.split("\t", -1);
     return new PeerInfo(
-        Integer.parseInt(fields[0]), fields[1], Long.parseLong(fields[2]), fields[3], fields[4]);
+        Integer.parseInt(fields[0]),
+        fields[1],
+        Long.parseLong(fields[2]),
+        fields[3],
+        fields[4],
+        fields[5]);
   }
 
   String format() {
     return String.join(
-        "\t", Integer.toString(rank), host, Long.toString(pid), address, processSpace);
+        "\t", Integer.toString(rank), host, Long.toString(pid), address, processSpace, gpu);
   }
 
   /** Returns "rank 1 on hostB (pid 4711)". */

@@ -2,6 +2,7 @@ package dev.flotilla.collective;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -26,6 +27,26 @@ final class Roster {
 
   int size() {
     return members.size();
+  }
+
+  /** Tells whether all members are on one host. */
+  boolean isOneHost() {
+    return members.stream().map(PeerInfo::host).distinct().count() == 1;
+  }
+
+  /** Returns why NCCL cannot connect the members' GPUs; the empty text if it can. */
+  String obstacleToNccl() {
+    var owners = new HashMap<String, PeerInfo>();
+    for (var peer : members) {
+      if (peer.gpu().isEmpty()) {
+        return peer + " offers none";
+      }
+      var other = owners.put(peer.gpu(), peer);
+      if (other != null) {
+        return "%s and %s share %s".formatted(other, peer, peer.gpu());
+      }
+    }
+    return "";
   }
 
   /** Returns the roster of some members, in the order of the list, as the given one sees it. */

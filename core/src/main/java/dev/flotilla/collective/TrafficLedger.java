@@ -16,7 +16,7 @@ final class TrafficLedger {
   }
 
   void add(Traffic traffic, long bytes) {
-    counts.merge(traffic, new TrafficCount(1, bytes), TrafficLedger::sum);
+    counts.merge(traffic, new TrafficCount(1, bytes), TrafficCount::plus);
     if (parent != null) {
       parent.add(traffic, bytes);
     }
@@ -24,9 +24,5 @@ final class TrafficLedger {
 
   TrafficCount count(Traffic traffic) {
     return counts.getOrDefault(traffic, NOTHING);
-  }
-
-  private static TrafficCount sum(TrafficCount a, TrafficCount b) {
-    return new TrafficCount(a.operations() + b.operations(), a.bytesSent() + b.bytesSent());
   }
 }

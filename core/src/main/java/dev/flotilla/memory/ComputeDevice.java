@@ -65,7 +65,8 @@ public record ComputeDevice(int index) {
     return isCuda() ? options.device(new DeviceOptional(handle())) : options;
   }
 
-  private Device handle() {
+  /** Returns libtorch's handle of this device, in the current scope. */
+  public Device handle() {
     return isCuda() ? new Device(type(), (byte) index) : new Device(type());
   }
 
@@ -88,6 +89,11 @@ public record ComputeDevice(int index) {
     return isCuda()
         ? torch.globalContext().defaultGenerator(handle())
         : torch.getDefaultCPUGenerator();
+  }
+
+  /** Returns a name that no other GPU has, on any host; the empty text for main memory. */
+  public String uniqueName() {
+    return isCuda() ? GpuName.of(index) : "";
   }
 
   /** Makes float32 mean float32 here: libtorch would round inputs of convolutions to TF32. */

@@ -40,7 +40,7 @@ final class CommonStart {
             RankEnvironment.gpus(System.getenv()),
             notices);
     device.computeExactly();
-    var joined = Collectives.join(settings.world, settings.collectiveSettings);
+    var joined = Collectives.join(settings.world, settings.collectiveSettings, device);
     collective = settings.wrapper.apply(resources.own(joined));
     model =
         resources.own(

@@ -2,6 +2,7 @@ package dev.flotilla.train;
 
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.CollectiveSettings;
+import dev.flotilla.collective.GpuBackend;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
@@ -43,7 +44,7 @@ public final class TrainerBuilder {
   DeviceChoice device = DeviceChoice.AUTO;
   long seed = 42;
   int threads;
-  CollectiveSettings collectiveSettings = CollectiveSettings.defaults();
+  CollectiveSettings collectiveSettings;
   Predicate<String> frozen = _ -> false;
   @Nullable Predicate<String> noDecay;
   EventSink sink = _ -> {};
@@ -59,6 +60,8 @@ public final class TrainerBuilder {
   TrainerBuilder(World world) {
     this.world = world;
     this.threads = world.threads(System.getenv(), Runtime.getRuntime().availableProcessors());
+    this.collectiveSettings =
+        CollectiveSettings.defaults().withBackend(GpuBackend.in(System.getenv()));
   }
 
   /** Sets what is trained. */
@@ -118,6 +121,12 @@ public final class TrainerBuilder {
   /** Sets the longest wait for the other ranks at the start; 60 seconds by default. */
   public TrainerBuilder joinTimeout(Duration value) {
     collectiveSettings = collectiveSettings.withJoinTimeout(value);
+    return this;
+  }
+
+  /** Sets what carries tensors between GPUs; by default NCCL if each rank has one of its own. */
+  public TrainerBuilder backend(GpuBackend value) {
+    collectiveSettings = collectiveSettings.withBackend(value);
     return this;
   }
 

@@ -17,7 +17,8 @@ class CollectiveSettingsTests {
 
   @Test
   void reportsAllProblemsTogether() {
-    assertThatThrownBy(() -> new CollectiveSettings(Duration.ZERO, Duration.ofSeconds(-1), 0))
+    assertThatThrownBy(
+            () -> new CollectiveSettings(Duration.ZERO, Duration.ofSeconds(-1), 0, GpuBackend.AUTO))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("timeout")
         .hasMessageContaining("join_timeout")

@@ -27,6 +27,7 @@ final class FlagTable {
   static final String HANG_TIMEOUT = "--hang-timeout";
   static final String JOB_KEY = "--job-key-file";
   static final String GPUS = "--gpus";
+  static final String BACKEND = "--backend";
   static final String MAIN = "--main";
   static final String CLASS_PATH = "--class-path";
 
@@ -88,8 +89,7 @@ final class FlagTable {
           Flag.honoured(GPUS, "--devices", "--selected-gpus"),
           Flag.refused(XPUS, Set.of(), "--xpus"),
           Flag.refused(SERVERS, Set.of("collective"), "--run-mode"),
-          Flag.refused(
-              "collectives go through gloo in this version", Set.of("auto", "gloo"), "--backend"),
+          Flag.honoured(BACKEND),
           Flag.refused(
               SERVERS,
               Set.of(),

@@ -25,6 +25,7 @@ import java.util.TreeMap;
  * @param grace time between SIGTERM and SIGKILL, at most 7 seconds, so that all ranks end within 10
  * @param policy what to do about failures, hangs and requests to stop
  * @param gpus numbers of the GPUs that the ranks of this host take in turn; empty for all
+ * @param backend what carries tensors between GPUs: auto, gloo or nccl; auto when absent
  */
 public record LaunchSettings(
     int processes,
@@ -38,7 +39,8 @@ public record LaunchSettings(
     Path logDir,
     Duration grace,
     FailurePolicy policy,
-    List<Integer> gpus) {
+    List<Integer> gpus,
+    Optional<String> backend) {
 
   /** Time that ranks have to end after SIGTERM, where nothing else is said. */
   public static final Duration DEFAULT_GRACE = Duration.ofSeconds(5);
@@ -94,7 +96,7 @@ public record LaunchSettings(
     }
   }
 
-  /** States everything but GPUs. */
+  /** States everything that has nothing to do with GPUs. */
   public LaunchSettings(
       int processes,
       int nodes,
@@ -119,7 +121,8 @@ public record LaunchSettings(
         logDir,
         grace,
         policy,
-        List.of());
+        List.of(),
+        Optional.empty());
   }
 
   /** Returns the same settings with another time between SIGTERM and SIGKILL. */
@@ -172,7 +175,8 @@ public record LaunchSettings(
         logFolder,
         gracePeriod,
         failurePolicy,
-        gpus);
+        gpus,
+        backend);
   }
 
   /** Returns the number of ranks on all hosts. */
@@ -187,6 +191,7 @@ public record LaunchSettings(
   /** Returns the settings by the names of their flags, sorted, for printing. */
   SortedMap<String, String> arguments() {
     var arguments = new TreeMap<String, String>();
+    backend.ifPresent(name -> arguments.put("backend", name));
     arguments.put("grace_period", grace.toMillis() / 1000.0 + " s");
     if (!gpus.isEmpty()) {
       arguments.put("gpus", HostGpus.text(gpus));

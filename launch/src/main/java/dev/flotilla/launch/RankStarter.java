@@ -86,6 +86,7 @@ final class RankStarter {
     if (!settings.gpus().isEmpty()) {
       variables.put(RankEnvironment.GPUS, HostGpus.text(settings.gpus()));
     }
+    settings.backend().ifPresent(name -> variables.put(RankEnvironment.BACKEND, name));
     if (local == 0 && terminalColumns.isPresent()) {
       variables.put(RankEnvironment.TERMINAL, Integer.toString(terminalColumns.getAsInt()));
     }

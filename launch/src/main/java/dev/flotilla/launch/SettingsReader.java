@@ -60,7 +60,8 @@ final class SettingsReader {
     Optional<HostPort> master = new MasterFlags(flags, nodes).master(hosts);
     Duration grace = grace();
     FailurePolicy policy = new PolicyFlags(flags, environment).policy();
-    checkBackend();
+    checkRendezvous();
+    Optional<String> backend = backend();
     if (!flags.problems().isEmpty()) {
       return Optional.empty();
     }
@@ -78,7 +79,8 @@ final class SettingsReader {
               value(FlagTable.LOG_DIR).map(Path::of).orElse(DEFAULT_LOG_DIR),
               grace,
               policy,
-              gpus));
+              gpus,
+              backend));
     } catch (LaunchException e) {
       e.problems().forEach(flags::problem);
       return Optional.empty();
@@ -207,7 +209,16 @@ final class SettingsReader {
         .orElse(LaunchSettings.DEFAULT_GRACE);
   }
 
-  private void checkBackend() {
+  /** Returns what is to carry tensors between GPUs. */
+  private Optional<String> backend() {
+    Optional<Given> given = flags.value(FlagTable.BACKEND);
+    given
+        .filter(it -> !Set.of("auto", "gloo", "nccl").contains(it.value()))
+        .ifPresent(it -> flags.wrong(it, "must be auto, gloo or nccl"));
+    return given.map(Given::value);
+  }
+
+  private void checkRendezvous() {
     flags
         .value(FlagTable.RDZV_BACKEND)
         .filter(given -> !Set.of("static", "c10d").contains(given.value()))

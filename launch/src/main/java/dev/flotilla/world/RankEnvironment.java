@@ -44,6 +44,9 @@ public final class RankEnvironment {
   /** Numbers of the GPUs that the ranks of a host take, the first rank the first. */
   public static final String GPUS = "FLOTILLA_GPUS";
 
+  /** What carries tensors between GPUs: auto, gloo or nccl. */
+  public static final String BACKEND = "FLOTILLA_BACKEND";
+
   /** Threads of an OpenMP region. */
   public static final String OMP_NUM_THREADS = "OMP_NUM_THREADS";
 
@@ -240,7 +243,6 @@ public final class RankEnvironment {
     put(variables, "TORCHELASTIC_MAX_RESTARTS", job.maxRestarts());
     variables.put("TORCHELASTIC_RUN_ID", job.id());
     variables.put(USE_AGENT_STORE, "False");
-    put(variables, "TORCH_NCCL_ASYNC_ERROR_HANDLING", 1);
   }
 
   private static void writePaddle(Map<String, String> variables, World world, JobDescription job) {

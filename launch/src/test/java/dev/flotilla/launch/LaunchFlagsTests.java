@@ -197,6 +197,7 @@ class LaunchFlagsTests {
         "--nnodes 2 --rank 0 --rdzv-endpoint h:0 | several hosts cannot agree on any free port",
         "--nnodes 2 --rank 0 --master-addr h --master-port 0 | several hosts cannot agree",
         "--rdzv-backend etcd | --rdzv-backend must be static or c10d, but was 'etcd'",
+        "--backend mpi | --backend must be auto, gloo or nccl, but was 'mpi'",
         "--grace-period 8 | --grace-period must be a whole number of seconds from 0 to 7",
         "--nproc | --nproc needs a value",
         "--nproc --json | --nproc needs a value",
@@ -239,7 +240,6 @@ class LaunchFlagsTests {
         "--scale 1 | the number of hosts is fixed for a launch",
         "--force True | the number of hosts is fixed for a launch",
         "--host h | the number of hosts is fixed for a launch",
-        "--backend nccl | collectives go through gloo in this version",
         "--log_overwrite False | log files are written anew by every launch",
       })
   void refusesWhatItCannotKeep(String line, String problem) {
@@ -307,7 +307,6 @@ class LaunchFlagsTests {
     "--max-restarts 0",
     "--max_restart=0",
     "--elastic_level -1",
-    "--backend gloo",
     "--log_overwrite True",
     "--local-ranks-filter 0",
     "--numa-binding none",

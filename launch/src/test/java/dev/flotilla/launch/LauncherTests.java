@@ -13,8 +13,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +63,18 @@ class LauncherTests {
         .contains("MASTER_ADDR=127.0.0.1")
         .contains("OMP_NUM_THREADS=2")
         .contains("FLOTILLA_TERMINAL=null");
+  }
+
+  @Test
+  void tellsRanksWhatCarriesTensorsBetweenGpus() throws IOException {
+    var settings =
+        new LaunchFlags(Map.of(), 2, Set::of, List.of())
+            .parse(List.of("--nproc", "1", "--backend", "gloo"))
+            .settings();
+
+    launch.run(settings.withLogDir(launch.logs()), "*:env:FLOTILLA_BACKEND");
+
+    assertThat(Files.readString(launch.log(0))).contains("FLOTILLA_BACKEND=gloo");
   }
 
   @Test

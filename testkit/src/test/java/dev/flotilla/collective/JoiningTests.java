@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
@@ -112,7 +113,8 @@ class JoiningTests {
                   var environment = Map.of("GLOO_SOCKET_IFNAME", "lo");
                   var own = world(world.rank(), 2, master);
                   try (var group =
-                      GlooWorld.join(own, CollectiveSettings.defaults(), environment)) {
+                      GlooWorld.join(
+                          own, CollectiveSettings.defaults(), environment, ComputeDevice.CPU)) {
                     group.barrier();
                     return group.size();
                   }

@@ -10,7 +10,7 @@ import org.bytedeco.pytorch.BroadcastOptions;
 import org.bytedeco.pytorch.ReduceOp;
 
 /** The native options for one timeout, made once: each of them is native memory. */
-final class GlooOptions implements AutoCloseable {
+final class NativeOptions implements AutoCloseable {
 
   private final AllreduceOptions sum;
   private final AllreduceOptions max;
@@ -18,7 +18,7 @@ final class GlooOptions implements AutoCloseable {
   private final AllgatherOptions allGather;
   private final BarrierOptions barrier;
 
-  GlooOptions(Duration timeout) {
+  NativeOptions(Duration timeout) {
     try (var _ = TensorScope.open()) {
       var millis = new Milliseconds(timeout.toMillis());
       sum = TensorScope.keep(reduction(ReduceOp.RedOpType.SUM, millis));

@@ -3,7 +3,6 @@ package dev.flotilla.collective;
 import dev.flotilla.control.FlightRecorder;
 import dev.flotilla.control.JobLink;
 import dev.flotilla.memory.TensorScope;
-import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,9 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.bytedeco.javacpp.chrono.Milliseconds;
-import org.bytedeco.pytorch.GlooDeviceVector;
-import org.bytedeco.pytorch.ProcessGroupGloo;
-import org.bytedeco.pytorch.Store;
+import org.bytedeco.pytorch.Backend;
 import org.bytedeco.pytorch.Work;
 import org.jspecify.annotations.Nullable;
 
@@ -25,54 +22,29 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread starts operations; they may be awaited on another. Every operation is noted in the
  * one flight recorder of this process, where its launcher finds it whatever becomes of the process.
  */
-final class GlooGroup implements AutoCloseable {
+final class NativeGroup implements AutoCloseable {
 
   /** Time for the launcher to say which rank died, and why. */
   private static final Duration NOTICE_TAKES = Duration.ofSeconds(1);
 
   private final JobLink link = JobLink.ofThisProcess();
-  private final ProcessGroupGloo group;
+  private final Backend group;
   private final Roster roster;
+  private final Consumer<Boolean> leave;
   private final AtomicInteger tags = new AtomicInteger();
   private final Set<InFlight> inFlight = ConcurrentHashMap.newKeySet();
   private volatile @Nullable CollectiveException failure;
   private volatile boolean isClosed;
 
-  private GlooGroup(ProcessGroupGloo group, Roster roster) {
+  /**
+   * Takes over a group.
+   *
+   * @param leave what comes before it is freed; hears whether it has failed
+   */
+  NativeGroup(Backend group, Roster roster, Consumer<Boolean> leave) {
     this.group = group;
     this.roster = roster;
-  }
-
-  /** Connects all ranks of a roster with each other; all of them must be there. */
-  static GlooGroup connect(
-      NativeStore store,
-      String prefix,
-      Roster roster,
-      int rank,
-      InetAddress address,
-      CollectiveSettings settings) {
-    try (var _ = TensorScope.open();
-        var _ = NativeOutput.held()) {
-      var options = ProcessGroupGloo.Options.create(millis(settings));
-      var device = ProcessGroupGloo.createDeviceForHostname(address.getHostAddress());
-      options.devices(new GlooDeviceVector(device)).threads(settings.threads());
-      Store part = store.part(prefix);
-      var group = new ProcessGroupGloo(part, rank, roster.size(), options);
-      return new GlooGroup(TensorScope.keep(group), roster);
-    } catch (RendezvousException e) {
-      throw e;
-    } catch (RuntimeException e) {
-      throw new RendezvousException(
-          ("%s met the other ranks at %s, but could not connect to all of them from %s (%s); check"
-                  + " that no firewall is in between, and GLOO_SOCKET_IFNAME")
-              .formatted(
-                  roster.self(), store.place(), address.getHostAddress(), NativeText.firstLine(e)),
-          e);
-    }
-  }
-
-  private static Milliseconds millis(CollectiveSettings settings) {
-    return new Milliseconds(settings.joinTimeout().toMillis());
+    this.leave = leave;
   }
 
   Roster roster() {
@@ -83,13 +55,13 @@ final class GlooGroup implements AutoCloseable {
    * Starts an operation, piece by piece; native code keeps its tensors alive until the work is
    * freed.
    */
-  Pending start(Operation operation, List<Function<ProcessGroupGloo, Work>> pieces) {
+  Pending start(Operation operation, List<Function<Backend, Work>> pieces) {
     // Every step inside has the operation's timeout; a slow link that moves is not a failure.
     return start(operation, pieces, Work::_wait);
   }
 
   /** Starts an operation of messages from rank to rank, each of which has the whole timeout. */
-  Pending startMessages(Operation operation, List<Function<ProcessGroupGloo, Work>> messages) {
+  Pending startMessages(Operation operation, List<Function<Backend, Work>> messages) {
     return start(operation, messages, work -> waitFor(work, operation.timeout()));
   }
 
@@ -99,13 +71,8 @@ final class GlooGroup implements AutoCloseable {
     }
   }
 
-  /** Returns the next number by which ranks tell their messages apart; all ranks count alike. */
-  int nextTag() {
-    return tags.getAndUpdate(tag -> tag == Integer.MAX_VALUE ? 0 : tag + 1);
-  }
-
-  private Pending start(
-      Operation operation, List<Function<ProcessGroupGloo, Work>> pieces, Consumer<Work> waiting) {
+  /** Starts an operation that is over when {@code waiting} is, which throws if it has failed. */
+  Pending start(Operation operation, List<Function<Backend, Work>> pieces, Consumer<Work> waiting) {
     checkUsable(operation);
     int ticket = recorder().starting(operation.name(), operation.bytes(), operation.type());
     var pending = new InFlight(operation, ticket, waiting);
@@ -116,6 +83,11 @@ final class GlooGroup implements AutoCloseable {
     } catch (RuntimeException e) {
       throw failed(operation, e);
     }
+  }
+
+  /** Returns the next number by which ranks tell their messages apart; all ranks count alike. */
+  int nextTag() {
+    return tags.getAndUpdate(tag -> tag == Integer.MAX_VALUE ? 0 : tag + 1);
   }
 
   private FlightRecorder recorder() {
@@ -158,6 +130,7 @@ final class GlooGroup implements AutoCloseable {
     }
     isClosed = true;
     var forgotten = List.copyOf(inFlight);
+    leave.accept(hasFailed());
     TensorScope.free(group);
     forgotten.forEach(InFlight::free);
     if (!forgotten.isEmpty() && failure == null) {
