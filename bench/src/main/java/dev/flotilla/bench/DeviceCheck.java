@@ -152,6 +152,8 @@ final class DeviceCheck {
     var plain = DeviceJob.bert(0.1).train(device, half);
     var again = DeviceJob.bert(0.1).train(device, half, Recompute.every(1));
     verdicts.expect("bert, bf16: recompute has the same bits", again.isSameAs(plain), "");
+    var once = DeviceJob.bert(0.1).train(device, half, Recompute.every(1).keepingAttention());
+    verdicts.expect("bert, bf16: attention kept has the same bits", once.isSameAs(plain), "");
   }
 
   private void compare(String name, DeviceJob job, double allowed, Strategy... with) {

@@ -37,7 +37,8 @@ import java.util.stream.Stream;
  * let it take turns with its partner {@code bench/python/device_step.py}.
  *
  * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute|plan=20GiB|keep=N]
- * [memory=32GiB]}: {@code keep} recomputes all layers but the last N
+ * [attention] [memory=32GiB]}: {@code keep} recomputes all layers but the last N, {@code attention}
+ * keeps what attention gives
  */
 final class DeviceStep {
 
@@ -146,18 +147,24 @@ final class DeviceStep {
     if (options.contains("bf16")) {
       techniques.add(new MixedPrecision(HalfType.BF16));
     }
+    boolean keepsAttention = options.contains("attention");
     if (options.contains("recompute")) {
-      techniques.add(Recompute.every(1));
+      techniques.add(keeping(Recompute.every(1), keepsAttention));
     }
     options.stream()
         .filter(option -> option.startsWith("keep="))
         .mapToInt(option -> Integer.parseInt(option.substring("keep=".length())))
-        .forEach(kept -> techniques.add(new Recompute(layersBefore(LAYERS - kept))));
+        .mapToObj(kept -> new Recompute(layersBefore(LAYERS - kept)))
+        .forEach(recompute -> techniques.add(keeping(recompute, keepsAttention)));
     options.stream()
         .filter(option -> option.startsWith("plan="))
         .map(option -> ByteSize.parse(option.substring("plan=".length())))
         .forEach(size -> techniques.add(Recompute.auto(size.bytes())));
     return techniques.toArray(Strategy[]::new);
+  }
+
+  private static Recompute keeping(Recompute recompute, boolean attention) {
+    return attention ? recompute.keepingAttention() : recompute;
   }
 
   private static String[] layersBefore(int end) {

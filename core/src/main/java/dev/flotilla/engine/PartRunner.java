@@ -5,9 +5,13 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.Core;
 import dev.flotilla.model.Ending;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Segment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.bytedeco.pytorch.Generator;
 import org.bytedeco.pytorch.Tensor;
@@ -36,40 +40,106 @@ final class PartRunner implements AutoCloseable {
 
   /** Runs consecutive parts as they are in training. */
   Activations train(Span span, Activations input, long microStep) {
-    return train(span, input, microStep, _ -> {});
+    return train(span, input, microStep, null, _ -> {});
   }
 
   /**
    * Runs consecutive parts as they are in training.
    *
+   * @param cores takes what cores leave, where no graph is recorded; null to do without them
    * @param beforeTheEnding hears what goes into the ending of the last part, or its outputs
    */
   Activations train(
-      Span span, Activations input, long microStep, Consumer<Activations> beforeTheEnding) {
+      Span span,
+      Activations input,
+      long microStep,
+      @Nullable KeptCores cores,
+      Consumer<Activations> beforeTheEnding) {
     int last = span.to() - 1;
     try (var relay = new Relay(input)) {
-      upToTheEnding(span, relay, ForwardMode.TRAIN, microStep);
+      upToTheEnding(span.from(), span.to(), relay, ForwardMode.TRAIN, microStep, cores);
       beforeTheEnding.accept(relay.current());
       relay.pass(end(last, relay.current(), ForwardMode.TRAIN));
       return relay.arrive();
     }
   }
 
-  /** Runs consecutive parts again, but for the ending of the last one if it has one. */
-  Activations replay(Span span, Activations input, long microStep) {
+  /**
+   * Runs consecutive parts again, but for the ending of the last one if it has one, and for cores
+   * that have left what they gave.
+   */
+  Replay replay(Span span, Activations input, long microStep, KeptCores cores) {
+    List<Replay.Cut> cuts = new ArrayList<>();
+    var current = input;
+    int from = span.from();
+    for (int part : cores.parts()) {
+      var before = again(from, part, current, microStep, true);
+      current = leaves(part, before, cores.of(part));
+      cuts.add(new Replay.Cut(part, before, current));
+      from = part + 1;
+    }
+    return new Replay(cuts, again(from, span.to(), current, microStep, false));
+  }
+
+  private Activations again(int from, int to, Activations input, long microStep, boolean isWhole) {
     try (var relay = new Relay(input)) {
-      upToTheEnding(span, relay, ForwardMode.REPLAY, microStep);
+      upToTheEnding(from, to, relay, ForwardMode.REPLAY, microStep, null);
+      if (isWhole && to > from) {
+        relay.pass(end(to - 1, relay.current(), ForwardMode.REPLAY));
+      }
       return relay.arrive();
     }
   }
 
-  private void upToTheEnding(Span span, Relay relay, ForwardMode mode, long microStep) {
-    for (int part = span.from(); part < span.to(); part++) {
-      relay.pass(body(part, relay.current(), mode, microStep));
-      if (part < span.to() - 1) {
+  /** Whoever goes on from a core's outputs collects gradients there. */
+  private Activations leaves(int part, Activations input, List<Tensor> kept) {
+    try (var scope = TensorScope.open()) {
+      var outputs = core(part).again(input, kept).tensors();
+      return new Activations(
+          outputs.stream()
+              .map(tensor -> scope.handOut(leaf(tensor, Relay.holds(input, tensor))))
+              .toList());
+    }
+  }
+
+  private static Tensor leaf(Tensor tensor, boolean hasPassed) {
+    return tensor.detach().set_requires_grad(!hasPassed || tensor.requires_grad());
+  }
+
+  private void upToTheEnding(
+      int from, int to, Relay relay, ForwardMode mode, long microStep, @Nullable KeptCores cores) {
+    for (int part = from; part < to; part++) {
+      relay.pass(
+          cores != null && hasCoreFor(part, relay.current(), mode)
+              ? core(part, relay.current(), mode, microStep, cores)
+              : body(part, relay.current(), mode, microStep));
+      if (part < to - 1) {
         relay.pass(end(part, relay.current(), mode));
       }
     }
+  }
+
+  private boolean hasCoreFor(int part, Activations input, ForwardMode mode) {
+    var core = model.parts().get(part).part().core();
+    return core != null && core.suits(input, mode);
+  }
+
+  Core core(int part) {
+    return Objects.requireNonNull(model.parts().get(part).part().core());
+  }
+
+  private Activations core(
+      int part, Activations input, ForwardMode mode, long microStep, KeptCores cores) {
+    seed(part, microStep);
+    return run(
+        part,
+        (tensors, phase) -> {
+          var run = core(part).run(tensors, phase);
+          cores.keep(part, run.kept());
+          return run.outputs();
+        },
+        input,
+        mode);
   }
 
   /** Runs a part up to its ending. */

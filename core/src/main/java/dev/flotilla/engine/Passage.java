@@ -18,6 +18,7 @@ final class Passage implements AutoCloseable {
   private final List<TensorForm> forms = new ArrayList<>();
   private final List<TensorForm> body;
   private final @Nullable Activations graph;
+  private final KeptCores cores;
   private List<Tensor> pause = new ArrayList<>();
   private @Nullable Stored stored;
 
@@ -26,10 +27,17 @@ final class Passage implements AutoCloseable {
    *
    * @param differentiable which of them take part in backward
    * @param body what a replay must come to; nothing for a span that is kept
+   * @param cores what a replay need not make again
    */
-  Passage(Span span, Activations outputs, List<Boolean> differentiable, List<TensorForm> body) {
+  Passage(
+      Span span,
+      Activations outputs,
+      List<Boolean> differentiable,
+      List<TensorForm> body,
+      KeptCores cores) {
     this.span = span;
     this.body = body;
+    this.cores = cores;
     this.graph = span.isRecomputed() ? null : outputs;
     for (int i = 0; i < outputs.tensors().size(); i++) {
       var output = outputs.tensors().get(i);
@@ -53,6 +61,11 @@ final class Passage implements AutoCloseable {
   /** Returns the forms of what a replay must come to. */
   List<TensorForm> body() {
     return body;
+  }
+
+  /** Returns what a replay need not make again. */
+  KeptCores cores() {
+    return cores;
   }
 
   /** Returns the input of the next span. */
@@ -105,5 +118,6 @@ final class Passage implements AutoCloseable {
     }
     pause.forEach(TensorScope::free);
     pause = List.of();
+    cores.close();
   }
 }

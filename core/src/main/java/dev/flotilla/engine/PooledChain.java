@@ -134,7 +134,7 @@ final class PooledChain implements ForwardBackward {
 
     private void forward(int lane) {
       var span = new Span(index, index + 1, !keepsGraphs);
-      lanes.add(spanRunner.forward(span, inputs.get(lane), firstStep + lane));
+      lanes.add(spanRunner.forward(span, inputs.get(lane), firstStep + lane, false));
     }
 
     void backward() {
@@ -162,8 +162,8 @@ final class PooledChain implements ForwardBackward {
     }
 
     private List<Gradient> replay(int lane, Passage passage, List<Tensor> gradients) {
-      var replayed = spanRunner.replay(passage, inputs.get(lane), firstStep + lane, autocast);
-      return spanRunner.pullBack(passage, replayed, gradients);
+      var replay = spanRunner.replay(passage, inputs.get(lane), firstStep + lane, autocast);
+      return spanRunner.pullBack(passage, replay.outputs(), gradients);
     }
 
     /** Adds what reaches the inputs by way of the statistics. */

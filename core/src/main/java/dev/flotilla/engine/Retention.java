@@ -18,6 +18,11 @@ public interface Retention {
     return Storehouse.IN_PLACE;
   }
 
+  /** Tells whether recomputed spans keep what their cores give. */
+  default boolean keepsCores() {
+    return false;
+  }
+
   /** Hears when a place is reached where much is alive, in forward and in backward. */
   default void passed() {}
 

@@ -33,31 +33,42 @@ final class SpanRunner {
     this.parts = parts;
   }
 
-  /** Runs a span and cuts its outputs off. */
-  Passage forward(Span span, Activations input, long microStep) {
+  /**
+   * Runs a span and cuts its outputs off.
+   *
+   * @param keepsCores whether a recomputed span keeps what its cores give
+   */
+  Passage forward(Span span, Activations input, long microStep, boolean keepsCores) {
     List<TensorForm> body = new ArrayList<>();
     try (var _ = TensorScope.open()) {
       var known = span.isRecomputed() ? differentiable.get(span.to()) : null;
-      return known == null
-          ? withGraph(span, input, microStep, body)
-          : new Passage(span, withoutGraph(span, input, microStep, body), known, body);
+      if (known == null) {
+        return withGraph(span, input, microStep, body);
+      }
+      var cores = new KeptCores();
+      var outputs = withoutGraph(span, input, microStep, keepsCores ? cores : null, body);
+      return new Passage(span, outputs, known, body, cores);
     }
   }
 
   /** Without a graph nobody can tell what is differentiable, so a span's first run has one. */
   private Passage withGraph(Span span, Activations input, long microStep, List<TensorForm> body) {
-    var outputs = parts.train(span, input, microStep, noteForms(span, body));
+    var outputs = parts.train(span, input, microStep, null, noteForms(span, body));
     var flags = outputs.tensors().stream().map(Tensor::requires_grad).toList();
     differentiable.put(span.to(), flags);
-    return new Passage(span, outputs, flags, body);
+    return new Passage(span, outputs, flags, body, new KeptCores());
   }
 
   /** A change of the input in place would go unnoticed here, and the replay would start from it. */
   private Activations withoutGraph(
-      Span span, Activations input, long microStep, List<TensorForm> body) {
+      Span span,
+      Activations input,
+      long microStep,
+      @Nullable KeptCores cores,
+      List<TensorForm> body) {
     try (var _ = new NoGradGuard()) {
       var before = versions(input);
-      var outputs = parts.train(span, input, microStep, noteForms(span, body));
+      var outputs = parts.train(span, input, microStep, cores, noteForms(span, body));
       if (!versions(input).equals(before)) {
         throw new IllegalStateException(
             ("%s changes its input in place, so it cannot be recomputed: use an operation that"
@@ -90,12 +101,12 @@ final class SpanRunner {
    *
    * @param autocast the number type of the first run
    */
-  Activations replay(
+  Replay replay(
       Passage passage, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
     try (var _ = Autocast.like(autocast, parts.device())) {
-      var replayed = parts.replay(passage.span(), input, microStep);
-      requireSame(passage, replayed);
-      return replayed;
+      var replay = parts.replay(passage.span(), input, microStep, passage.cores());
+      requireSame(passage, replay.outputs());
+      return replay;
     }
   }
 
@@ -117,7 +128,23 @@ final class SpanRunner {
         var _ = new NoGradGuard()) {
       var pulled = ending.pullBack(replayed, gradients);
       for (var gradient : pulled) {
-        requireForm(gradient, passage);
+        requireForm(gradient, "ending of " + parts.name(last(passage)));
+        scope.handOut(gradient.value());
+      }
+      return pulled;
+    }
+  }
+
+  /** Returns what backward goes on from before a core that was left out. */
+  List<Gradient> pullBack(Passage passage, Replay.Cut cut) {
+    try (var scope = TensorScope.open();
+        var _ = new NoGradGuard()) {
+      var gradients =
+          cut.outputs().tensors().stream().map(leaf -> new Tensor(leaf.grad())).toList();
+      var kept = passage.cores().of(cut.part());
+      var pulled = parts.core(cut.part()).pullBack(cut.input(), kept, gradients);
+      for (var gradient : pulled) {
+        requireForm(gradient, "core of " + parts.name(cut.part()));
         scope.handOut(gradient.value());
       }
       return pulled;
@@ -125,15 +152,15 @@ final class SpanRunner {
   }
 
   /** Libtorch would sum or convert what does not fit without a word. */
-  private void requireForm(Gradient gradient, Passage passage) {
+  private static void requireForm(Gradient gradient, String of) {
     if (!gradient.value().defined()) {
       return;
     }
     var form = TensorForm.of(gradient.of(), false);
     if (!form.fits(gradient.value())) {
       throw new IllegalStateException(
-          "the ending of %s gives a gradient of %s for a tensor of %s"
-              .formatted(parts.name(last(passage)), TensorForm.of(gradient.value(), false), form));
+          "the %s gives a gradient of %s for a tensor of %s"
+              .formatted(of, TensorForm.of(gradient.value(), false), form));
     }
   }
 

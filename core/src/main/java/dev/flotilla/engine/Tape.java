@@ -3,7 +3,6 @@ package dev.flotilla.engine;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.Gradient;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
@@ -56,7 +55,7 @@ final class Tape {
   }
 
   private Activations cross(Span span, Activations input) {
-    var passage = spanRunner.forward(span, input, microStep);
+    var passage = spanRunner.forward(span, input, microStep, retention.keepsCores());
     retention.passed();
     if (span.isRecomputed() && retention.storehouse().moves() && !passages.isEmpty()) {
       passages.getLast().store(retention.storehouse());
@@ -90,19 +89,34 @@ final class Tape {
       var passage = passages.get(index);
       var gradients = passage.takeGradients();
       var graph = passage.graph();
-      SpanRunner.backward(
-          graph == null ? replay(index, gradients) : SpanRunner.paired(graph, gradients));
+      if (graph == null) {
+        replay(index, gradients);
+      } else {
+        SpanRunner.backward(SpanRunner.paired(graph, gradients));
+      }
     }
   }
 
-  private List<Gradient> replay(int index, List<Tensor> gradients) {
+  private void replay(int index, List<Tensor> gradients) {
+    var passage = passages.get(index);
     var input = index == 0 ? inputs : passages.get(index - 1).pause();
     long start = System.nanoTime();
-    var replayed = spanRunner.replay(passages.get(index), input, microStep, autocast);
-    retention.replayed(System.nanoTime() - start);
-    var seeds = spanRunner.pullBack(passages.get(index), replayed, gradients);
-    retention.passed();
-    return seeds;
+    List<Replay.Cut> cuts;
+    try (var scope = TensorScope.open()) {
+      var replay = spanRunner.replay(passage, input, microStep, autocast);
+      retention.replayed(System.nanoTime() - start);
+      var seeds = spanRunner.pullBack(passage, replay.outputs(), gradients);
+      retention.passed();
+      SpanRunner.backward(seeds);
+      cuts = replay.cuts();
+      cuts.forEach(cut -> cut.input().tensors().forEach(scope::handOut));
+      cuts.forEach(cut -> cut.outputs().tensors().forEach(scope::handOut));
+    }
+    for (var cut : cuts.reversed()) {
+      try (var _ = TensorScope.open()) {
+        SpanRunner.backward(spanRunner.pullBack(passage, cut));
+      }
+    }
   }
 
   /** Returns where backward is, for messages; nothing where it does not pause. */

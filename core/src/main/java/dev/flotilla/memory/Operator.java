@@ -1,5 +1,6 @@
 package dev.flotilla.memory;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Dispatcher;
 import org.bytedeco.pytorch.GenericList;
@@ -37,15 +38,42 @@ public final class Operator implements AutoCloseable {
     }
   }
 
-  /** Calls the operator with all arguments of its schema, in order; null is an absent optional. */
+  /** Calls the operator with all arguments of its schema, in order. */
   public void call(Object... arguments) {
     try (var _ = TensorScope.open()) {
-      var stack = new IValueVector();
-      for (var argument : arguments) {
-        stack.push_back(value(argument));
-      }
-      handle.callBoxed(stack);
+      results(arguments);
     }
+  }
+
+  /** Calls the operator and returns the tensors among its results, in the current scope. */
+  public List<Tensor> tensors(Object... arguments) {
+    try (var scope = TensorScope.open()) {
+      var results = results(arguments);
+      List<Tensor> tensors = new ArrayList<>();
+      for (long i = 0; i < results.size(); i++) {
+        // A value hands out what it holds, which ends with it.
+        if (results.get(i).isTensor()) {
+          tensors.add(scope.handOut(new Tensor(results.get(i).toTensor())));
+        }
+      }
+      return tensors;
+    }
+  }
+
+  /** Calls the operator and returns its result, a whole number. */
+  public long number(Object... arguments) {
+    try (var _ = TensorScope.open()) {
+      return results(arguments).get(0).toInt();
+    }
+  }
+
+  private IValueVector results(Object... arguments) {
+    var stack = new IValueVector();
+    for (var argument : arguments) {
+      stack.push_back(value(argument));
+    }
+    handle.callBoxed(stack);
+    return stack;
   }
 
   private static IValue value(Object argument) {

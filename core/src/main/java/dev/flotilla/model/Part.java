@@ -11,9 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param pooled BatchNorms that this part starts with, each over one tensor of the input
  * @param body its function, up to the ending where there is one
  * @param ending its last step, if a replay can do without it
+ * @param core another way to run it, if a replay can do without all of it
  */
 public record Part(
-    String name, List<Pooled> pooled, Segment.Forward body, @Nullable Ending ending) {
+    String name,
+    List<Pooled> pooled,
+    Segment.Forward body,
+    @Nullable Ending ending,
+    @Nullable Core core) {
 
   /**
    * A BatchNorm at the start of a part.
@@ -30,17 +35,22 @@ public record Part(
 
   /** Creates a part that starts with BatchNorms and that a replay runs to its end. */
   public Part(String name, List<Pooled> pooled, Segment.Forward forward) {
-    this(name, pooled, forward, null);
+    this(name, pooled, forward, null, null);
   }
 
   /** Creates a part without BatchNorm at its start, which a replay runs to its end. */
   public Part(String name, Segment.Forward forward) {
-    this(name, List.of(), forward, null);
+    this(name, List.of(), forward, null, null);
   }
 
   /** Creates a part of which a replay can leave out the last step. */
   public Part(String name, Segment.Forward body, Ending ending) {
-    this(name, List.of(), body, ending);
+    this(name, List.of(), body, ending, null);
+  }
+
+  /** Creates a part that a replay can leave out, if what it gives is kept. */
+  public Part(String name, Segment.Forward forward, Core core) {
+    this(name, List.of(), forward, null, core);
   }
 
   /** Returns its whole function. */

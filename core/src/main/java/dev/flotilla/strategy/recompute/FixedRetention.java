@@ -10,14 +10,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps the same things in every pass. */
-record FixedRetention(List<Span> spans, Storehouse storehouse) implements Retention {
+record FixedRetention(List<Span> spans, Storehouse storehouse, boolean keepsCores)
+    implements Retention {
 
   /**
    * Recomputes everything up to the last of the segments whose outputs are kept. Behind that one
    * everything is kept, so nothing of it may be left to what follows.
    */
   static FixedRetention after(
-      List<Integer> segments, BoundModel model, @Nullable Storehouse storehouse) {
+      List<Integer> segments,
+      BoundModel model,
+      @Nullable Storehouse storehouse,
+      boolean keepsCores) {
     List<Span> spans = new ArrayList<>();
     int from = 0;
     for (int segment : segments) {
@@ -27,7 +31,8 @@ record FixedRetention(List<Span> spans, Storehouse storehouse) implements Retent
       from = to;
     }
     spans.add(Span.kept(from, model.parts().size()));
-    return new FixedRetention(spans, storehouse == null ? Storehouse.IN_PLACE : storehouse);
+    return new FixedRetention(
+        spans, storehouse == null ? Storehouse.IN_PLACE : storehouse, keepsCores);
   }
 
   @Override

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param every keeps every n-th segment's output; null with {@code checkpoints}
  * @param memory bytes that activations may take, for auto; null for what is free
  * @param offload whether what is kept waits in a file until backward
+ * @param keepAttention whether what attention gives is kept as well
  */
 public record Recompute(
     @Setting(
@@ -43,7 +44,9 @@ public record Recompute(
             doc = "with checkpoints: auto, what activations may take; by default what is free",
             def = "null")
         @Nullable ByteSize memory,
-    @Setting(doc = "let what is kept wait in a file until backward", def = "false") boolean offload)
+    @Setting(doc = "let what is kept wait in a file until backward", def = "false") boolean offload,
+    @Setting(doc = "keep what attention gives as well, so that it runs once", def = "false")
+        boolean keepAttention)
     implements Strategy {
 
   /** Checks the settings. */
@@ -57,27 +60,37 @@ public record Recompute(
             "memory",
             "goes with checkpoints: auto only; without it the checkpoints decide",
             "" + memory)
+        .and(
+            !keepAttention || !isAuto,
+            "keep_attention",
+            "goes with every or named checkpoints; a plan decides by itself",
+            keepAttention)
         .orThrow();
   }
 
   /** Keeps the outputs of the named segments. */
   public Recompute(String... checkpoints) {
-    this(CheckpointNames.parse(String.join(",", checkpoints)), null, null, false);
+    this(CheckpointNames.parse(String.join(",", checkpoints)), null, null, false, false);
   }
 
   /** Keeps the output of every n-th segment. */
   public static Recompute every(int segments) {
-    return new Recompute(null, segments, null, false);
+    return new Recompute(null, segments, null, false, false);
   }
 
   /** Finds what to keep so that activations take at most so many bytes. */
   public static Recompute auto(long bytes) {
-    return new Recompute(CheckpointNames.AUTO, null, new ByteSize(bytes), false);
+    return new Recompute(CheckpointNames.AUTO, null, new ByteSize(bytes), false, false);
   }
 
   /** Lets what is kept wait in a file until backward. */
   public Recompute offloaded() {
-    return new Recompute(checkpoints, every, memory, true);
+    return new Recompute(checkpoints, every, memory, true, keepAttention);
+  }
+
+  /** Keeps what attention gives as well. */
+  public Recompute keepingAttention() {
+    return new Recompute(checkpoints, every, memory, offload, true);
   }
 
   @Override
@@ -92,7 +105,7 @@ public record Recompute(
 
   private String description() {
     String what = every == null ? "outputs of " + checkpoints : "every " + every + ". segment";
-    String where = offload ? " in a file" : "";
+    String where = (keepAttention ? " and attention" : "") + (offload ? " in a file" : "");
     return checkpoints != null && checkpoints.isAuto()
         ? "keep what fits%s into %s, recompute the rest"
             .formatted(where, memory == null ? "free memory" : memory)
@@ -105,7 +118,7 @@ public record Recompute(
       return new PlannedRetention(budget(context), storehouse, context.measured());
     }
     var segments = context.model().segmentNames();
-    return FixedRetention.after(kept(segments), context.model(), storehouse);
+    return FixedRetention.after(kept(segments), context.model(), storehouse, keepAttention);
   }
 
   private long budget(StepContext context) {

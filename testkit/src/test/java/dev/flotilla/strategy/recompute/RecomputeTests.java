@@ -131,6 +131,20 @@ class RecomputeTests {
 
   @ParameterizedTest
   @MethodSource("zoo")
+  void attentionThatIsKeptGivesTheSameBits(Case example) {
+    assertSame(example, Recompute.every(1).keepingAttention());
+  }
+
+  /** Without dropout attention runs as one kernel on a CPU too, which then runs once. */
+  @Test
+  void attentionByOneKernelIsKeptAndGivesTheSameBits() {
+    var bert = new Case("bert", new BertTiny(null, 1, 120, 32, 3, 4, 64, 24, 0.1, 0), tokens());
+    assertSame(bert, Recompute.every(1).keepingAttention());
+    assertSame(bert, Recompute.every(2).keepingAttention());
+  }
+
+  @ParameterizedTest
+  @MethodSource("zoo")
   void stretchesOfSegmentsRecomputedGiveTheSameBits(Case example) {
     assertSame(example, Recompute.every(2));
   }
@@ -235,7 +249,7 @@ class RecomputeTests {
     assertThatThrownBy(() -> new Recompute()).hasMessageContaining("at least one segment");
     assertThatThrownBy(() -> Recompute.every(0)).hasMessageContaining("every");
     assertThatThrownBy(() -> new Recompute("conv1", "conv1")).hasMessageContaining("twice");
-    assertThatThrownBy(() -> new Recompute(null, 2, new ByteSize(1000), false))
+    assertThatThrownBy(() -> new Recompute(null, 2, new ByteSize(1000), false, false))
         .hasMessageContaining("memory")
         .hasMessageContaining("auto only");
   }

@@ -82,7 +82,10 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
   public List<Part> bindParts(Weights weights) {
     return List.of(
         new Part(name() + "/projections", projections(weights)),
-        new Part(name() + "/attention", core(weights)),
+        new Part(
+            name() + "/attention",
+            core(weights),
+            new AttentionCore(sizes.attentionProbsDropoutProb(), sizes.numAttentionHeads())),
         new Part(
             name() + "/attended",
             (input, _) -> input,
