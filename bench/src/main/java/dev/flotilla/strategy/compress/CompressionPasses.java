@@ -41,7 +41,7 @@ public final class CompressionPasses implements AutoCloseable {
     if (device.isCuda()) {
       bucket = onDevice();
       var selector = new DeviceSelector(Selection.SAMPLED, residual, elements);
-      selection = () -> TensorScope.free(selector.choose(kept, Selector.NO_THRESHOLD));
+      selection = () -> TensorScope.free(selector.choose(kept, Selector.NO_THRESHOLD, null));
     } else {
       var fields = List.of(field());
       bucket = new CpuBucket(new Dgc(), RULE, fields, (int) elements, RANKS);

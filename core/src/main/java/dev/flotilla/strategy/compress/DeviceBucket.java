@@ -10,10 +10,11 @@ import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compresses on a GPU, by libtorch's own kernels.
+ * Compresses on a GPU.
  *
- * <p>Passes over memory: five for the correction (read g, u, v, write u, v), and one to look for
- * large residuals; all else touches a small part.
+ * <p>Passes over memory: five for the correction (read g, u, v, write u, v), which looks for large
+ * residuals on the way; where our kernel cannot be compiled, libtorch's own do it, with one more
+ * pass to look. All else touches a small part.
  */
 final class DeviceBucket implements BucketCompressor {
 
@@ -23,6 +24,7 @@ final class DeviceBucket implements BucketCompressor {
   private final int ranks;
   private final boolean masksMomentum;
   private final DeviceCorrection correction;
+  private final @Nullable FusedCorrection fused;
   private final DeviceSelector selector;
   private WireFormat format;
   private @Nullable DeviceMessages messages;
@@ -42,6 +44,7 @@ final class DeviceBucket implements BucketCompressor {
     this.ranks = ranks;
     this.masksMomentum = rule.masksMomentum();
     this.correction = new DeviceCorrection(rule, field);
+    this.fused = FusedCorrection.of(rule, field).orElse(null);
     this.selector = new DeviceSelector(settings.selection(), field.residual(), field.elements());
     this.format = new WireFormat(settings.indices(), settings.values(), 0, universe);
   }
@@ -90,13 +93,23 @@ final class DeviceBucket implements BucketCompressor {
 
   @Override
   public void compress(double factor) {
-    correction.apply(factor);
     int k = format.capacity();
+    int above = k >= elements() ? 0 : threshold;
     try (var _ = TensorScope.open()) {
-      var chosen = selector.choose(k, k >= elements() ? 0 : threshold);
+      var chosen = selector.choose(k, above, correct(factor, above));
       threshold = selector.next();
       send(chosen);
     }
+  }
+
+  /** Corrects, and returns the places above a threshold if it has looked for them. */
+  private @Nullable Tensor correct(double factor, int above) {
+    if (fused == null) {
+      correction.apply(factor);
+      return null;
+    }
+    fused.allocate(Math.min(elements(), DeviceSelector.MOST * format.capacity()));
+    return fused.apply(factor, Float.intBitsToFloat(above));
   }
 
   /** Whatever goes into the message leaves the residual, to the last bit. */
@@ -167,6 +180,9 @@ final class DeviceBucket implements BucketCompressor {
       messages.close();
     }
     correction.close();
+    if (fused != null) {
+      fused.close();
+    }
     selector.close();
     field.free();
   }

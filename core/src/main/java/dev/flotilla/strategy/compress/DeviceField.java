@@ -2,6 +2,7 @@ package dev.flotilla.strategy.compress;
 
 import dev.flotilla.memory.TensorScope;
 import java.util.List;
+import java.util.OptionalDouble;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 
@@ -34,10 +35,16 @@ record DeviceField(
     return Division.elements(decays);
   }
 
+  /** Returns this rank's share of the decay, if it is the same everywhere. */
+  OptionalDouble commonDecay() {
+    var shares = decays.stream().mapToDouble(Stretch::decay).distinct().toArray();
+    return shares.length == 1 ? OptionalDouble.of(shares[0]) : OptionalDouble.empty();
+  }
+
   /** Adds (λ / N) / c of the weights to gradients that will be multiplied by c. */
   void decay(double factor) {
-    if (decays.stream().mapToDouble(Stretch::decay).distinct().count() == 1) {
-      addWeights(gradient, weight, decays.getFirst().decay() / factor);
+    if (commonDecay().isPresent()) {
+      addWeights(gradient, weight, commonDecay().getAsDouble() / factor);
       return;
     }
     for (var part : decays) {

@@ -7,6 +7,7 @@ import org.bytedeco.pytorch.ScalarOptional;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the entries of a bucket on a device that are sent, by the rules of {@link Selector}: of
@@ -22,7 +23,7 @@ final class DeviceSelector implements AutoCloseable {
   private static final long ROW = 256;
 
   /** So many times k are sorted sooner than a new threshold is found. */
-  private static final long MOST = 8;
+  static final long MOST = 8;
 
   private final Selection selection;
   private final Tensor residual;
@@ -51,11 +52,12 @@ final class DeviceSelector implements AutoCloseable {
    * Returns the places of at most k entries, ascending.
    *
    * @param threshold what the step before has left
+   * @param above the places above it, ascending; null where nobody has looked
    */
-  Tensor choose(int k, int threshold) {
+  Tensor choose(int k, int threshold, @Nullable Tensor above) {
     try (var scope = TensorScope.open()) {
       int used = threshold;
-      var found = scan(k, used);
+      var found = above == null ? scan(k, used) : above;
       for (int samples = 0; !suffices(found.numel(), k, used); samples++) {
         if (samples == Selector.SAMPLES) {
           return scope.handOut(exactly(k));

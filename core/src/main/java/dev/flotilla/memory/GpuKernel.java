@@ -1,0 +1,155 @@
+package dev.flotilla.memory;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * A kernel of our own, for what libtorch's take several passes over memory for.
+ *
+ * <p>Its source is compiled at first use for the GPU at hand, by NVRTC of the host's CUDA. Kernels
+ * run on the default stream, as everything does here.
+ */
+public final class GpuKernel {
+
+  private static final int COMPUTE_CAPABILITY_MAJOR = 75;
+  private static final int COMPUTE_CAPABILITY_MINOR = 76;
+  private static final MemorySegment NULL = MemorySegment.NULL;
+
+  private final NativeLibrary driver;
+  private final MemorySegment function;
+
+  private GpuKernel(NativeLibrary driver, MemorySegment function) {
+    this.driver = driver;
+    this.function = function;
+  }
+
+  /**
+   * Compiles a kernel for a device that libtorch has used before.
+   *
+   * @param owner class beside which the source lies
+   * @param source name of the source file
+   * @return nothing if the host has no NVRTC
+   */
+  public static Optional<GpuKernel> compile(
+      ComputeDevice device, Class<?> owner, String source, String name) {
+    var compiler = NativeLibrary.find("libnvrtc.so.13");
+    var driver = NativeLibrary.find("libcuda.so.1");
+    if (compiler.isEmpty() || driver.isEmpty()) {
+      return Optional.empty();
+    }
+    device.synchronize(); // Makes the device's context the one of this thread.
+    try (var arena = Arena.ofConfined()) {
+      var image = compile(compiler.get(), text(owner, source), architecture(driver.get(), device));
+      var module = arena.allocate(ADDRESS);
+      driver.get().call("cuModuleLoadData", module, image);
+      var function = arena.allocate(ADDRESS);
+      driver
+          .get()
+          .call("cuModuleGetFunction", function, module.get(ADDRESS, 0), arena.allocateFrom(name));
+      return Optional.of(new GpuKernel(driver.get(), function.get(ADDRESS, 0)));
+    }
+  }
+
+  private static String text(Class<?> owner, String source) {
+    try (var stream = owner.getResourceAsStream(source)) {
+      if (stream == null) {
+        throw new IllegalStateException(source + " is missing beside " + owner.getName());
+      }
+      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static String architecture(NativeLibrary driver, ComputeDevice device) {
+    try (var arena = Arena.ofConfined()) {
+      var number = arena.allocate(JAVA_INT);
+      var handle = arena.allocate(JAVA_INT);
+      driver.call("cuDeviceGet", handle, device.index());
+      int gpu = handle.get(JAVA_INT, 0);
+      driver.call("cuDeviceGetAttribute", number, COMPUTE_CAPABILITY_MAJOR, gpu);
+      int major = number.get(JAVA_INT, 0);
+      driver.call("cuDeviceGetAttribute", number, COMPUTE_CAPABILITY_MINOR, gpu);
+      return "--gpu-architecture=sm_" + major + number.get(JAVA_INT, 0);
+    }
+  }
+
+  /** Returns machine code, in memory that is never freed. */
+  private static MemorySegment compile(NativeLibrary compiler, String text, String architecture) {
+    try (var arena = Arena.ofConfined()) {
+      var holder = arena.allocate(ADDRESS);
+      compiler.call(
+          "nvrtcCreateProgram",
+          holder,
+          arena.allocateFrom(text),
+          arena.allocateFrom("kernel.cu"),
+          0,
+          NULL,
+          NULL);
+      var program = holder.get(ADDRESS, 0);
+      var options = arena.allocateFrom(ADDRESS, arena.allocateFrom(architecture));
+      int result = compiler.result("nvrtcCompileProgram", program, 1, options);
+      if (result != 0) {
+        throw new IllegalStateException("NVRTC refuses a kernel: " + log(compiler, program));
+      }
+      var size = arena.allocate(JAVA_LONG);
+      compiler.call("nvrtcGetCUBINSize", program, size);
+      var image = Arena.global().allocate(size.get(JAVA_LONG, 0));
+      compiler.call("nvrtcGetCUBIN", program, image);
+      compiler.call("nvrtcDestroyProgram", holder);
+      return image;
+    }
+  }
+
+  private static String log(NativeLibrary compiler, MemorySegment program) {
+    try (var arena = Arena.ofConfined()) {
+      var size = arena.allocate(JAVA_LONG);
+      compiler.call("nvrtcGetProgramLogSize", program, size);
+      var text = arena.allocate(size.get(JAVA_LONG, 0));
+      compiler.call("nvrtcGetProgramLog", program, text);
+      return text.getString(0);
+    }
+  }
+
+  /**
+   * Starts the kernel.
+   *
+   * @param arguments tensors, whose first element's address is passed, and numbers of the types
+   *     that the kernel states
+   */
+  public void launch(int blocks, int threads, Object... arguments) {
+    try (var arena = Arena.ofConfined()) {
+      var values = arena.allocate(ADDRESS, arguments.length);
+      for (int i = 0; i < arguments.length; i++) {
+        values.setAtIndex(ADDRESS, i, value(arena, arguments[i]));
+      }
+      driver.call("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, NULL, values, NULL);
+    }
+  }
+
+  private static MemorySegment value(Arena arena, Object argument) {
+    return switch (argument) {
+      case Tensor tensor -> arena.allocateFrom(ADDRESS, address(tensor));
+      case Integer number -> arena.allocateFrom(JAVA_INT, number);
+      case Long number -> arena.allocateFrom(JAVA_LONG, number);
+      case Float number -> arena.allocateFrom(JAVA_FLOAT, number);
+      default -> throw new IllegalArgumentException("no kernel takes a " + argument.getClass());
+    };
+  }
+
+  private static MemorySegment address(Tensor tensor) {
+    try (var pointer = tensor.data_ptr()) {
+      return MemorySegment.ofAddress(pointer.address());
+    }
+  }
+}
