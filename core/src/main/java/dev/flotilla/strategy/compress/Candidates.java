@@ -4,7 +4,7 @@ package dev.flotilla.strategy.compress;
 final class Candidates {
 
   private static final int BLOCK = 1024;
-  private static final int GROUP = 128;
+  private static final int GROUP = 64;
 
   private final int[] block = new int[BLOCK];
   private int[] places = new int[0];

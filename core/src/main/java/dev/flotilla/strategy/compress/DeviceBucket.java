@@ -108,7 +108,7 @@ final class DeviceBucket implements BucketCompressor {
       correction.apply(factor);
       return null;
     }
-    fused.allocate(Math.min(elements(), DeviceSelector.MOST * format.capacity()));
+    fused.allocate(Math.min(elements(), Selector.MOST * format.capacity()));
     return fused.apply(factor, Float.intBitsToFloat(above));
   }
 

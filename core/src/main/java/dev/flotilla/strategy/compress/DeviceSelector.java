@@ -22,9 +22,6 @@ final class DeviceSelector implements AutoCloseable {
   /** Few enough for few rows to have one, and enough for a kernel to read at full speed. */
   private static final long ROW = 256;
 
-  /** So many times k are sorted sooner than a new threshold is found. */
-  static final long MOST = 8;
-
   private final Selection selection;
   private final Tensor residual;
   private final Tensor rows;
@@ -70,7 +67,7 @@ final class DeviceSelector implements AutoCloseable {
   }
 
   private boolean suffices(long count, int k, int threshold) {
-    return count <= MOST * k && Selector.suffice(selection, count, k, threshold);
+    return count <= Selector.MOST * k && Selector.suffice(selection, count, k, threshold);
   }
 
   private Tensor scan(int k, int threshold) {
@@ -116,14 +113,19 @@ final class DeviceSelector implements AutoCloseable {
       next = Selector.lowered(threshold, count < k);
       return found;
     }
-    var sorted = residual.index_select(0, found).abs().sort(0, true);
+    var sizes = residual.index_select(0, found).abs_();
     long wanted = Selector.wanted(k);
     next =
         count >= wanted
-            ? Math.max(0, key(sorted.get0(), wanted - 1) - 1)
+            ? Math.max(0, TopKeys.key((float) kthLargest(sizes, wanted).item_double()) - 1)
             : Selector.lowered(threshold, false);
-    var largest = sorted.get1().narrow(0, 0, k).sort(0, false).get0();
-    return found.index_select(0, largest);
+    // More than k where several are as large as the last one: the first of them go.
+    var largest = found.masked_select(sizes.ge(kthLargest(sizes, k)));
+    return largest.narrow(0, 0, Math.min(k, largest.numel()));
+  }
+
+  private static Tensor kthLargest(Tensor sizes, long k) {
+    return sizes.topk(k, 0, true, false).get0().min();
   }
 
   private Tensor exactly(int k) {

@@ -37,7 +37,7 @@ final class FusedCorrection implements AutoCloseable {
     try (var _ = TensorScope.open()) {
       var device = ComputeDevice.of(field.residual());
       count = TensorScope.keep(device.zeros(torch.ScalarType.Int, 1));
-      places = TensorScope.keep(device.empty(torch.ScalarType.Long, 0));
+      places = TensorScope.keep(device.empty(torch.ScalarType.Int, 0));
     }
   }
 
@@ -62,7 +62,7 @@ final class FusedCorrection implements AutoCloseable {
       TensorScope.free(places);
       try (var _ = TensorScope.open()) {
         var device = ComputeDevice.of(field.residual());
-        places = TensorScope.keep(device.empty(torch.ScalarType.Long, room));
+        places = TensorScope.keep(device.empty(torch.ScalarType.Int, room));
       }
     }
   }
@@ -86,16 +86,15 @@ final class FusedCorrection implements AutoCloseable {
       if (found > places.numel()) {
         return null;
       }
-      // A tuple hands out what it holds, which ends with it.
-      var sorted = new Tensor(places.narrow(0, 0, found).sort(0, false).get0());
+      var sorted = places.narrow(0, 0, found).sort(0, false).get0().to(torch.ScalarType.Long);
       return scope.handOut(field.others().numel() == 0 ? sorted : still(sorted, limit));
     }
   }
 
   private void launch(float factor, float decay, float limit) {
     count.zero_();
-    long length = field.residual().numel();
-    long blocks = Math.ceilDiv(length, (long) THREADS * AT_ONCE);
+    int length = Math.toIntExact(field.residual().numel());
+    int blocks = Math.ceilDiv(length, THREADS * AT_ONCE);
     float momentum = (float) rule.momentum();
     kernel.launch(
         Math.clamp(blocks, 1, MOST_BLOCKS),

@@ -2,10 +2,10 @@ package dev.flotilla.strategy.compress;
 
 import java.util.List;
 
-/** Estimates a threshold from every hundredth residual. */
+/** Estimates a threshold from every two-hundredth residual, or from more of few. */
 final class Sample {
 
-  private static final int SHARE = 100;
+  private static final int SHARE = 200;
   private static final int LEAST = 1 << 16;
 
   private int[] keys = new int[0];

@@ -5,9 +5,10 @@ import java.util.List;
 /**
  * Chooses the entries of a bucket that are sent: of those above a threshold, the k largest.
  *
- * <p>The threshold comes from the step before and aims at a quarter more than k entries. When it
- * keeps more than there is room for, or too few, it is estimated anew from a sample; when that
- * fails twice, as with many equal residuals, it is found exactly.
+ * <p>The threshold comes from the step before and aims at two and a half times k entries: the
+ * largest leave, and of the others not all are as large in the next step. When it keeps more than
+ * there is room for, or too few, it is estimated anew from a sample; when that fails twice, as with
+ * many equal residuals, it is found exactly.
  */
 final class Selector {
 
@@ -16,6 +17,9 @@ final class Selector {
 
   /** How often a threshold is estimated before all is looked at. */
   static final int SAMPLES = 2;
+
+  /** So many times k are narrowed down sooner than a new threshold is found. */
+  static final long MOST = 8;
 
   private static final float LOWER = 0.98f;
   private static final float MUCH_LOWER = 0.95f;
@@ -37,14 +41,14 @@ final class Selector {
 
   /** Makes room for choosing at most k of n. */
   void allocate(int k, long n) {
-    int limit = (int) Math.min(n, wanted(k) + k / 4L + 64);
+    int limit = (int) Math.min(n, MOST * k + 64);
     found.allocate(limit);
     keys = new int[limit];
   }
 
   /** Returns how many entries a threshold aims at. */
   static long wanted(int k) {
-    return k + k / 4L + 1;
+    return 2L * k + k / 2 + 1;
   }
 
   /** Returns where the pass over memory notes what it finds. */
