@@ -23,10 +23,26 @@ public interface Exchange extends AutoCloseable {
 
   /**
    * Tells whether what a rank does not send in this window stays with it. Gradients are then judged
-   * and scaled before they are shared, not after, and leave only when backward has ended. All ranks
-   * say the same.
+   * and scaled before they are shared, not after, and leave only when backward has ended, unless it
+   * {@link #sharesEarly}. All ranks say the same.
    */
   default boolean keepsResiduals() {
+    return false;
+  }
+
+  /**
+   * Hears, before the first window, that nothing stands between backward and an exchange that keeps
+   * residuals: no filter judges or changes gradients, and the run ends with the first one that is
+   * not finite.
+   */
+  default void mayShareEarly() {}
+
+  /**
+   * Tells whether an exchange that keeps residuals takes buckets in this window as backward
+   * completes them: ranks agree on the totals before, and whether all was finite at the end. All
+   * ranks say the same.
+   */
+  default boolean sharesEarly() {
     return false;
   }
 

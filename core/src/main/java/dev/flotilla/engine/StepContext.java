@@ -17,6 +17,7 @@ import java.util.function.Supplier;
  * @param microBatch samples of a micro-step over all ranks, where known
  * @param ranksOnHost ranks that share this host's memory
  * @param host number of this rank's host
+ * @param endsAtNonFinite whether the run ends with the first loss or gradient that is not finite
  * @param notices takes one-line messages for the user
  * @param measured takes what was measured on this machine, which is no part of the run's record
  * @param events takes what happened
@@ -29,6 +30,7 @@ public record StepContext(
     OptionalInt microBatch,
     int ranksOnHost,
     int host,
+    boolean endsAtNonFinite,
     Consumer<String> notices,
     Consumer<String> measured,
     EventSink events) {

@@ -137,12 +137,22 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private void duringBackward(Runnable backward, Object graph) {
     boolean begins =
         step.decision() == Decision.UPDATE
-            && !exchange.keepsResiduals()
+            && (!exchange.keepsResiduals() || exchange.sharesEarly())
             && workers.conditions().stream().noneMatch(GradientFilter::isDue);
     if (begins) {
       workers.finite().beforeExchange(gradients);
     }
-    exchange.during(backward, graph, begins);
+    exchange.during(backward, graph, begins && (!exchange.keepsResiduals() || agreeEarly()));
+  }
+
+  /** Agrees on the totals, and so on the scale, before gradients are there; false without terms. */
+  private boolean agreeEarly() {
+    var totals = exchange.agree();
+    if (totals.count() > 0) {
+      gradients.judgeBeforeSharing(true);
+      gradients.scale(factor(totals));
+    }
+    return totals.count() > 0;
   }
 
   private StepOutcome discardWindow() {
@@ -160,6 +170,11 @@ public final class StepRunner implements Stateful, AutoCloseable {
     Totals totals;
     if (!proceed) {
       totals = gradients.totals();
+    } else if (exchange.keepsResiduals() && exchange.sharesEarly()) {
+      boolean hasTerms = exchange.isBegun() ? gradients.totals().count() > 0 : agreeEarly();
+      totals = gradients.totals();
+      shareOrLeave(hasTerms);
+      proceed = hasTerms ? apply(workers.refinements()) : judge(totals);
     } else if (exchange.keepsResiduals()) {
       totals = exchange.agree();
       proceed = judge(totals);
@@ -198,8 +213,13 @@ public final class StepRunner implements Stateful, AutoCloseable {
               .formatted(workers.isAlone() ? "this rank had no" : "no rank had a", updates));
       return false;
     }
-    gradients.scale(workers.accumulation().factor(step.inWindow() + 1) / totals.count());
+    gradients.scale(factor(totals));
     return apply(workers.refinements());
+  }
+
+  /** Returns what makes the window's sum a mean. */
+  private double factor(Totals totals) {
+    return workers.accumulation().factor(step.inWindow() + 1) / totals.count();
   }
 
   private boolean apply(List<GradientFilter> filters) {

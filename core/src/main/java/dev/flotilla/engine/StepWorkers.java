@@ -74,7 +74,16 @@ record StepWorkers(
             .map(c -> c.worker().apply(context))
             .orElseGet(() -> BucketPlan.whole(context.arena().layout()));
     boolean hasNoPeer = peers.size() == 1;
+    if (!hasNoPeer && buckets.overlapsBackward() && nothingIntervenes(plan, context)) {
+      sharing.mayShareEarly();
+    }
     return new WindowExchange(sharing, buckets, context.arena(), hasNoPeer, context.notices());
+  }
+
+  private static boolean nothingIntervenes(StepPlan plan, StepContext context) {
+    return context.endsAtNonFinite()
+        && plan.chain(Claim.Condition.class).isEmpty()
+        && plan.chain(Claim.Refine.class).isEmpty();
   }
 
   /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */

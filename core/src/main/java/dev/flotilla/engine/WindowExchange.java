@@ -79,7 +79,7 @@ final class WindowExchange implements AutoCloseable {
       return;
     }
     boolean isKnown = watch.expects(graph);
-    if (begins && isKnown) {
+    if (begins && isKnown && !isBegun) {
       begin();
     }
     watch.during(backward, graph, begins && isKnown ? buckets : List.of());
@@ -93,6 +93,11 @@ final class WindowExchange implements AutoCloseable {
   /** Tells whether gradients are judged before they are shared. */
   boolean keepsResiduals() {
     return exchange.keepsResiduals();
+  }
+
+  /** Tells whether buckets that keep residuals may leave while backward goes on. */
+  boolean sharesEarly() {
+    return exchange.sharesEarly();
   }
 
   /** Shares the totals before all else; the window is then finished or left. */

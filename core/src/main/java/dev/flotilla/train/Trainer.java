@@ -114,6 +114,7 @@ public final class Trainer implements AutoCloseable {
             settings.microBatch,
             settings.world.localSize(),
             settings.world.nodeRank(),
+            settings.nonFinite == NonFinite.STOP,
             this::note,
             text -> settings.sink.on(new TrainingEvent.Measured(text)),
             settings.sink);

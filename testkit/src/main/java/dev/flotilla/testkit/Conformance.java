@@ -126,6 +126,7 @@ public final class Conformance {
         compressed("dgc", dgc()),
         compressed("dgc after a dense phase, packed", dgc(4, Values.FP16, Indices.PACKED)),
         compressed("dgc and clip, never reached", dgc(), new ClipByNorm(1e9)),
+        compressed("dgc in backward", dgc(), buckets(Wire.FP32)),
         new Row(
             "dgc, fp16, recompute, merge and clip",
             Promise.ALGORITHMIC,

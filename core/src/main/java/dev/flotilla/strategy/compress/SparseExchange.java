@@ -14,15 +14,19 @@ import dev.flotilla.state.RunState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.ScalarOptional;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Shares compressed gradients: a vote, a dense sum of the small ones, and an all-gather per bucket.
  *
  * <p>While one bucket's message is on the wire, the next bucket is corrected and chosen from.
- * Nothing that a rank keeps is touched before all ranks have found all gradients finite. Before the
- * ramp it is a dense exchange.
+ * Nothing that a rank keeps is touched before all ranks have found all gradients finite, except
+ * where the run ends if they are not: buckets then leave while backward goes on, and ranks vote at
+ * the end. Before the ramp it is a dense exchange.
  */
 final class SparseExchange implements Exchange {
 
@@ -32,6 +36,9 @@ final class SparseExchange implements Exchange {
   private final Collective collective;
   private final Exchange dense;
   private final List<Pending> pending = new ArrayList<>();
+  private boolean mayShareEarly;
+  private boolean isEarly;
+  private @Nullable Tensor trace;
 
   SparseExchange(Compression compression) {
     this.compression = compression;
@@ -45,7 +52,18 @@ final class SparseExchange implements Exchange {
   }
 
   @Override
+  public void mayShareEarly() {
+    mayShareEarly = true;
+  }
+
+  @Override
+  public boolean sharesEarly() {
+    return mayShareEarly && keepsResiduals();
+  }
+
+  @Override
   public void begin(Gradients gradients) {
+    isEarly = sharesEarly();
     compression.beginWindow();
     if (!compression.isWindowSparse()) {
       dense.begin(gradients);
@@ -57,17 +75,39 @@ final class SparseExchange implements Exchange {
       var totals = ballot.narrow(0, 0, TOTALS);
       totals.copy_(gradients.tail());
       var objections = ballot.narrow(0, TOTALS, 1);
-      if (!gradients.isFiniteHere()) {
+      if (!isEarly && !gradients.isFiniteHere()) {
         objections.add_(Tensors.ofDoubles(1));
       }
       collective.allReduce(ballot, Reduction.SUM, Traffic.SCALAR).await();
       gradients.tail().copy_(totals);
-      gradients.judgeBeforeSharing(isNone(objections));
+      if (!isEarly) {
+        gradients.judgeBeforeSharing(isNone(objections));
+      }
     }
   }
 
   private static boolean isNone(Tensor objections) {
     return objections.item_double() == 0;
+  }
+
+  /** Leaves a trace of what is not finite, without waiting for a device. */
+  private void look(Tensor gradients) {
+    try (var _ = TensorScope.open()) {
+      var largest = new ScalarOptional(new Scalar(Double.POSITIVE_INFINITY));
+      var nothing = gradients.norm(largest, 0).mul_(new Scalar(0.0));
+      trace = trace == null ? TensorScope.keep(nothing) : trace.add_(nothing);
+    }
+  }
+
+  private void vote(Gradients gradients) {
+    try (var _ = TensorScope.open()) {
+      boolean isFinite = trace == null || trace.item_double() == 0;
+      var objections = Tensors.ofDoubles(isFinite ? 0 : 1);
+      TensorScope.free(trace);
+      trace = null;
+      collective.allReduce(objections, Reduction.SUM, Traffic.SCALAR).await();
+      gradients.judgeBeforeSharing(isNone(objections));
+    }
   }
 
   @Override
@@ -78,7 +118,12 @@ final class SparseExchange implements Exchange {
     double factor = gradients.factor();
     if (pending.isEmpty()) {
       compression.beginMessages();
-      compression.side().start(factor);
+      if (!isEarly) { // Small gradients lie everywhere, and are complete when all are.
+        compression.side().start(factor);
+      }
+    }
+    if (isEarly) {
+      look(gradients.part(bucket));
     }
     long start = System.nanoTime();
     var compressor = compression.inWindow(bucket);
@@ -99,6 +144,10 @@ final class SparseExchange implements Exchange {
   @Override
   public Totals end(Gradients gradients) {
     if (compression.isWindowSparse()) {
+      if (isEarly) {
+        compression.side().start(gradients.factor());
+        vote(gradients);
+      }
       long start = System.nanoTime();
       compression.side().finish();
       pending.forEach(Pending::await);
@@ -113,6 +162,12 @@ final class SparseExchange implements Exchange {
   @Override
   public void remember(RunState state) {
     compression.remember(state);
+  }
+
+  @Override
+  public void close() {
+    TensorScope.free(trace);
+    trace = null;
   }
 
   @Override

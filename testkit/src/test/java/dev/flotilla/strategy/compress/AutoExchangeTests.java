@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.flotilla.collective.Link;
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.Claim;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.Momentum;
@@ -91,7 +92,7 @@ class AutoExchangeTests {
     private int looks;
 
     Script(dev.flotilla.collective.Collective collective) {
-      super(collective);
+      super(collective, ComputeDevice.CPU);
       this.collective = collective;
     }
 
