@@ -9,6 +9,7 @@ import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.compress.AutoExchange;
 import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.norm.PoolOver;
@@ -88,6 +89,7 @@ final class DeviceCheck {
     verdicts.check("optimizers", this::optimizers);
     verdicts.check("models", this::models);
     verdicts.check("two ranks", this::twoRanks);
+    verdicts.check("exchange: auto", this::autoExchange);
     verdicts.check("checkpoint", this::checkpoint);
     if (!device.equals(DeviceChoice.CPU)) {
       verdicts.check("nccl", this::nccl);
@@ -226,6 +228,19 @@ final class DeviceCheck {
       }
     }
     collectives.soak();
+  }
+
+  /** What it chooses hangs on the clock; that ranks agree does not. */
+  private void autoExchange() {
+    var job = DeviceJob.points().until(45);
+    try {
+      var two = Ranks.of(2).callWorlds(world -> job.train(device, world, new AutoExchange()));
+      verdicts.expect(
+          "exchange: auto: ranks agree to the bit", two.get(0).isSameAs(two.get(1)), "");
+    } catch (Exception failure) {
+      verdicts.expect("exchange: auto: two ranks run", false, failure.toString());
+      failure.printStackTrace(System.out);
+    }
   }
 
   private void checkpoint() {

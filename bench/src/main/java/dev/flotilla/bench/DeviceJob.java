@@ -67,6 +67,10 @@ record DeviceJob(
     return new DeviceJob(model, data, other, batch, updates, precision);
   }
 
+  DeviceJob until(long other) {
+    return new DeviceJob(model, data, optimizer, batch, other, precision);
+  }
+
   DeviceJob inFloat64() {
     return new DeviceJob(model, data, optimizer, batch, updates, Precision.FLOAT64);
   }

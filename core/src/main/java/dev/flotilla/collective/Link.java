@@ -1,5 +1,6 @@
 package dev.flotilla.collective;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -18,23 +19,30 @@ public record Link(double latency, double secondsPerByte) {
   private static final int LARGE = 1 << 17;
   private static final int REPEATS = 4;
 
-  /** Measures; all ranks call it together and get the same answer. */
-  public static Link measure(Collective collective) {
-    double small = seconds(collective, SMALL, REPEATS);
-    double large = seconds(collective, LARGE, REPEATS / 2);
+  /**
+   * Measures; all ranks call it together and get the same answer.
+   *
+   * @param device where the tensors lie that will travel
+   */
+  public static Link measure(Collective collective, ComputeDevice device) {
+    double small = seconds(collective, device, SMALL, REPEATS);
+    double large = seconds(collective, device, LARGE, REPEATS / 2);
     double perByte = Math.max(1e-10, (large - small) / (4.0 * (LARGE - SMALL)));
     return new Link(Math.max(1e-6, small - perByte * 4.0 * SMALL), perByte);
   }
 
   /** Returns the shortest of some times, as the slowest rank saw it. */
-  private static double seconds(Collective collective, int elements, int repeats) {
+  private static double seconds(
+      Collective collective, ComputeDevice device, int elements, int repeats) {
     try (var _ = TensorScope.open()) {
-      var tensor = Tensors.zeros(torch.ScalarType.Float, elements);
+      var tensor = device.zeros(torch.ScalarType.Float, elements);
       double shortest = Double.POSITIVE_INFINITY;
       for (int i = 0; i < repeats; i++) {
+        device.synchronize();
         collective.barrier();
         long start = System.nanoTime();
         collective.allReduce(tensor, Reduction.SUM, Traffic.SCALAR).await();
+        device.synchronize();
         shortest = Math.min(shortest, (System.nanoTime() - start) / 1e9);
       }
       return largest(collective, shortest)[0];

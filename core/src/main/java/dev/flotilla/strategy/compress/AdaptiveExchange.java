@@ -14,7 +14,6 @@ import dev.flotilla.engine.Exchange;
 import dev.flotilla.engine.ExchangeTimes;
 import dev.flotilla.engine.StepContext;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.RunState;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -70,12 +69,12 @@ final class AdaptiveExchange implements Exchange {
     if (collective.size() == 1) {
       return new SparseExchange(compression);
     }
-    if (context.arena().values().is_cuda()) {
-      throw new ConfigException(
-          "device", "must be cpu with exchange: auto, which weighs times of the CPU, but was cuda");
-    }
     return new AdaptiveExchange(
-        compression, collective, new Meter(collective), compression.cost(), context.measured());
+        compression,
+        collective,
+        new Meter(collective, context.model().device()),
+        compression.cost(),
+        context.measured());
   }
 
   @Override

@@ -7,6 +7,7 @@ import dev.flotilla.collective.Link;
 import dev.flotilla.engine.BucketPlan;
 import dev.flotilla.engine.ExchangeTimes;
 import dev.flotilla.engine.StepContext;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.state.RunState;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,6 +26,7 @@ final class MergedPlan implements BucketPlan {
 
   private final Layout layout;
   private final Collective collective;
+  private final ComputeDevice device;
   private final Consumer<String> measured;
   private final List<double[]> arrivals = new ArrayList<>();
   private List<Bucket> buckets;
@@ -35,6 +37,7 @@ final class MergedPlan implements BucketPlan {
     this.buckets = first;
     this.layout = context.arena().layout();
     this.collective = context.collective();
+    this.device = context.model().device();
     this.measured = context.measured();
   }
 
@@ -72,7 +75,7 @@ final class MergedPlan implements BucketPlan {
 
   private void find() {
     isFound = true;
-    var link = Link.measure(collective);
+    var link = Link.measure(collective, device);
     var pieces = Piece.layers(layout);
     // All ranks wait for the slowest, and all must take the same plan.
     var ready = ready(pieces, Link.largest(collective, medians()));
