@@ -116,10 +116,11 @@ final class NcclCollective implements Collective {
 
   @Override
   public Collective subgroup(int... ranks) {
+    var name = member.nextSubgroup();
     var inner = host.subgroup(ranks);
     return inner.size() == 1
         ? inner
-        : new NcclCollective(inner, member.subgroup(ranks, inner.rank()), timeout);
+        : new NcclCollective(inner, member.subgroup(name, ranks, inner.rank()), timeout);
   }
 
   @Override

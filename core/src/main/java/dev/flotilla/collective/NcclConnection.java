@@ -26,7 +26,7 @@ final class NcclConnection {
       CollectiveSettings settings) {
     // Whoever awaits an operation learns of its failure; libtorch would abort the process first.
     Environment.set("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0");
-    if (roster.isOneHost()) {
+    if (roster.isOnLoopback()) {
       Environment.setIfAbsent("NCCL_SOCKET_IFNAME", "lo");
     }
     try (var _ = TensorScope.open();

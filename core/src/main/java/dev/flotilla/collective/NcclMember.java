@@ -51,16 +51,16 @@ final class NcclMember implements AutoCloseable {
     return options;
   }
 
+  /** Returns the name of the next subgroup; all ranks of this group must ask, members or not. */
+  String nextSubgroup() {
+    return name + "/" + sections.next("subgroup");
+  }
+
   /** Connects the GPUs of some ranks, this one among them. */
-  NcclMember subgroup(int[] ranks, int place) {
+  NcclMember subgroup(String subgroupName, int[] ranks, int place) {
     var subgroup =
         new NcclMember(
-            membership,
-            name + "/" + sections.next("subgroup"),
-            group.roster().of(ranks, place),
-            place,
-            device,
-            ledger);
+            membership, subgroupName, group.roster().of(ranks, place), place, device, ledger);
     subgroups.add(subgroup);
     return subgroup;
   }

@@ -1,5 +1,6 @@
 package dev.flotilla.collective;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,9 +30,10 @@ final class Roster {
     return members.size();
   }
 
-  /** Tells whether all members are on one host. */
-  boolean isOneHost() {
-    return members.stream().map(PeerInfo::host).distinct().count() == 1;
+  /** Tells whether all members talk over the loopback interface. */
+  boolean isOnLoopback() {
+    return members.stream()
+        .allMatch(peer -> InetAddress.ofLiteral(peer.address()).isLoopbackAddress());
   }
 
   /** Returns why NCCL cannot connect the members' GPUs; the empty text if it can. */

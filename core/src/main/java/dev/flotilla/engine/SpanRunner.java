@@ -46,8 +46,13 @@ final class SpanRunner {
         return withGraph(span, input, microStep, body);
       }
       var cores = new KeptCores();
-      var outputs = withoutGraph(span, input, microStep, keepsCores ? cores : null, body);
-      return new Passage(span, outputs, known, body, cores);
+      try {
+        var outputs = withoutGraph(span, input, microStep, keepsCores ? cores : null, body);
+        return new Passage(span, outputs, known, body, cores);
+      } catch (RuntimeException | Error failure) {
+        cores.close();
+        throw failure;
+      }
     }
   }
 

@@ -119,12 +119,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Throws away the gradients of the window so far. */
   public void clear() {
     step = step.asBoundary();
+    exchange.leave();
     passes.clear();
   }
 
   /** Drops everything that a micro-step which has failed left behind. */
   public void abandon() {
     step = step.asBoundary();
+    exchange.leave();
     passes.abandon();
   }
 

@@ -7,6 +7,7 @@ import org.bytedeco.pytorch.MemoryFormatOptional;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptions;
 import org.bytedeco.pytorch.global.torch;
+import org.bytedeco.pytorch.global.torch_cuda;
 
 /**
  * Where a rank's tensors live and are computed with: main memory, or one CUDA device.
@@ -101,6 +102,13 @@ public record ComputeDevice(int index) {
     if (isCuda()) {
       torch.globalContext().setAllowTF32CuDNN(false);
       torch.globalContext().setAllowTF32CuBLAS(false);
+    }
+  }
+
+  /** Lets calls of the driver from this thread mean this device. */
+  void makeCurrent() {
+    if (isCuda()) {
+      torch_cuda.set_device((byte) index);
     }
   }
 

@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import org.bytedeco.pytorch.Tensor;
 
@@ -25,10 +26,12 @@ public final class GpuKernel {
   private static final int COMPUTE_CAPABILITY_MINOR = 76;
   private static final MemorySegment NULL = MemorySegment.NULL;
 
+  private final ComputeDevice device;
   private final NativeLibrary driver;
   private final MemorySegment function;
 
-  private GpuKernel(NativeLibrary driver, MemorySegment function) {
+  private GpuKernel(ComputeDevice device, NativeLibrary driver, MemorySegment function) {
+    this.device = device;
     this.driver = driver;
     this.function = function;
   }
@@ -38,7 +41,7 @@ public final class GpuKernel {
    *
    * @param owner class beside which the source lies
    * @param source name of the source file
-   * @return nothing if the host has no NVRTC
+   * @return nothing if the host has no NVRTC, or one that does not know this GPU
    */
   public static Optional<GpuKernel> compile(
       ComputeDevice device, Class<?> owner, String source, String name) {
@@ -47,16 +50,30 @@ public final class GpuKernel {
     if (compiler.isEmpty() || driver.isEmpty()) {
       return Optional.empty();
     }
-    device.synchronize(); // Makes the device's context the one of this thread.
+    var text = text(owner, source);
+    device.makeCurrent();
+    device.synchronize(); // There is no context before the first call.
+    try {
+      return Optional.of(compiled(compiler.get(), driver.get(), device, text, name));
+    } catch (IllegalStateException | NoSuchElementException unable) {
+      return Optional.empty();
+    }
+  }
+
+  private static GpuKernel compiled(
+      NativeLibrary compiler,
+      NativeLibrary driver,
+      ComputeDevice device,
+      String text,
+      String name) {
     try (var arena = Arena.ofConfined()) {
-      var image = compile(compiler.get(), text(owner, source), architecture(driver.get(), device));
+      var image = compile(compiler, text, architecture(driver, device));
       var module = arena.allocate(ADDRESS);
-      driver.get().call("cuModuleLoadData", module, image);
+      driver.call("cuModuleLoadData", module, image);
       var function = arena.allocate(ADDRESS);
-      driver
-          .get()
-          .call("cuModuleGetFunction", function, module.get(ADDRESS, 0), arena.allocateFrom(name));
-      return Optional.of(new GpuKernel(driver.get(), function.get(ADDRESS, 0)));
+      driver.call(
+          "cuModuleGetFunction", function, module.get(ADDRESS, 0), arena.allocateFrom(name));
+      return new GpuKernel(device, driver, function.get(ADDRESS, 0));
     }
   }
 
@@ -128,6 +145,7 @@ public final class GpuKernel {
    *     that the kernel states
    */
   public void launch(int blocks, int threads, Object... arguments) {
+    device.makeCurrent();
     try (var arena = Arena.ofConfined()) {
       var values = arena.allocate(ADDRESS, arguments.length);
       for (int i = 0; i < arguments.length; i++) {

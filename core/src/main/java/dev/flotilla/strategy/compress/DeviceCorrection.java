@@ -36,8 +36,11 @@ final class DeviceCorrection implements AutoCloseable {
    * @param factor c, what the gradient is multiplied by
    */
   void apply(double factor) {
-    field.decay(factor);
-    field.keepingOthers(() -> correct(factor));
+    field.keepingOthers(
+        () -> {
+          field.decay(factor);
+          correct(factor);
+        });
   }
 
   private void correct(double factor) {

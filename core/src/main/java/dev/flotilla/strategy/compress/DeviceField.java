@@ -66,15 +66,17 @@ record DeviceField(
     }
   }
 
-  /** Runs a pass over velocities and residuals that leaves those of small parameters alone. */
+  /** Runs a pass over all three that leaves those of small parameters alone. */
   void keepingOthers(Runnable pass) {
     if (others.numel() == 0) {
       pass.run();
       return;
     }
     try (var _ = TensorScope.open()) {
+      var gradients = gradient.index_select(0, others);
       var kept = velocity.index_select(0, others);
       pass.run();
+      gradient.index_copy_(0, others, gradients);
       velocity.index_copy_(0, others, kept);
       residual.index_fill_(0, others, new Scalar(0.0));
     }

@@ -28,6 +28,7 @@ final class Selector {
   private final Candidates found = new Candidates();
   private final Sample sample = new Sample();
   private int[] keys = new int[0];
+  private int[] shuffled = new int[0];
   private long rescans;
 
   Selector(Selection selection) {
@@ -44,6 +45,7 @@ final class Selector {
     int limit = (int) Math.min(n, MOST * k + 64);
     found.allocate(limit);
     keys = new int[limit];
+    shuffled = new int[limit];
   }
 
   /** Returns how many entries a threshold aims at. */
@@ -124,12 +126,13 @@ final class Selector {
       return lowered(threshold, count < k);
     }
     readKeys(fields, count);
-    int smallest = TopKeys.kthLargest(keys, count, k);
+    System.arraycopy(keys, 0, shuffled, 0, count);
+    int smallest = TopKeys.kthLargest(shuffled, count, k);
     int next =
         count >= wanted(k)
-            ? Math.max(0, TopKeys.kthLargest(keys, count, (int) wanted(k)) - 1)
+            ? Math.max(0, TopKeys.kthLargest(shuffled, count, (int) wanted(k)) - 1)
             : lowered(threshold, false);
-    dropBelow(fields, k, smallest);
+    dropBelow(k, smallest);
     return next;
   }
 
@@ -149,14 +152,13 @@ final class Selector {
   }
 
   /** Keeps the places of the k largest in their order; of equal ones, the first. */
-  private void dropBelow(List<Field> fields, int k, int smallest) {
+  private void dropBelow(int k, int smallest) {
     int count = found.count();
     int above = 0;
     for (int i = 0; i < count; i++) {
       above += keys[i] > smallest ? 1 : 0;
     }
     int ties = k - above;
-    readKeys(fields, count);
     int written = 0;
     for (int i = 0; i < count; i++) {
       if (keys[i] > smallest || (keys[i] == smallest && ties-- > 0)) {

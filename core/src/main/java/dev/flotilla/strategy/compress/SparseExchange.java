@@ -39,6 +39,7 @@ final class SparseExchange implements Exchange {
   private boolean mayShareEarly;
   private boolean isEarly;
   private @Nullable Tensor trace;
+  private boolean isSpoilt;
 
   SparseExchange(Compression compression) {
     this.compression = compression;
@@ -64,6 +65,7 @@ final class SparseExchange implements Exchange {
   @Override
   public void begin(Gradients gradients) {
     isEarly = sharesEarly();
+    forgetTrace();
     compression.beginWindow();
     if (!compression.isWindowSparse()) {
       dense.begin(gradients);
@@ -103,11 +105,16 @@ final class SparseExchange implements Exchange {
     try (var _ = TensorScope.open()) {
       boolean isFinite = trace == null || trace.item_double() == 0;
       var objections = Tensors.ofDoubles(isFinite ? 0 : 1);
-      TensorScope.free(trace);
-      trace = null;
+      forgetTrace();
       collective.allReduce(objections, Reduction.SUM, Traffic.SCALAR).await();
       gradients.judgeBeforeSharing(isNone(objections));
+      isSpoilt = !isNone(objections);
     }
+  }
+
+  private void forgetTrace() {
+    TensorScope.free(trace);
+    trace = null;
   }
 
   @Override
@@ -161,13 +168,18 @@ final class SparseExchange implements Exchange {
 
   @Override
   public void remember(RunState state) {
+    if (state.isSaving() && isSpoilt) {
+      throw new IllegalStateException(
+          "what this rank keeps holds the numbers that have ended the run, and cannot be saved: go"
+              + " on from the checkpoint before");
+    }
+    isSpoilt = false;
     compression.remember(state);
   }
 
   @Override
   public void close() {
-    TensorScope.free(trace);
-    trace = null;
+    forgetTrace();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.flotilla.strategy.compress;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.collective.Wire;
 import dev.flotilla.data.Batch;
@@ -17,11 +18,13 @@ import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -29,6 +32,7 @@ import java.util.stream.Stream;
 import org.bytedeco.pytorch.Scalar;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -155,6 +159,39 @@ class EarlyDgcTests {
                     }
                   });
       assertThat(all.get(0).isSameAs(all.get(1))).isTrue();
+    }
+  }
+
+  /** What is kept was corrected before the vote. */
+  @Test
+  void aRunThatHasEndedEarlyIsNotSaved(@TempDir Path folder) {
+    var messages =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  try (var trainer =
+                      trainer(world, DGC, buckets(true))
+                          .checkpoints(CheckpointSettings.in(folder))
+                          .build()) {
+                    for (int step = 0; step < 12; step++) {
+                      step(trainer, step, world.rank());
+                    }
+                    assertThatThrownBy(() -> stepWithInfinity(trainer, world.rank()))
+                        .hasMessageContaining("not finite");
+                    trainer.save();
+                    return "saved";
+                  } catch (IllegalStateException e) {
+                    return String.valueOf(e.getMessage());
+                  }
+                });
+    assertThat(messages).allSatisfy(it -> assertThat(it).contains("cannot be saved"));
+  }
+
+  private static void stepWithInfinity(Trainer trainer, int rank) {
+    try (var _ = TensorScope.open()) {
+      var batch = batch(12, rank);
+      batch.inputs().getFirst().mul_(new Scalar(Double.POSITIVE_INFINITY));
+      trainer.step(batch);
     }
   }
 

@@ -19,18 +19,21 @@ import org.bytedeco.pytorch.global.torch;
 final class LeanCrossEntropy {
 
   private static final long ROWS = 2048;
+  private static final long MANY = 1024;
   private static final long SUM = 2;
   private static final long IGNORED = -100;
 
   private LeanCrossEntropy() {}
 
   /**
-   * Tells whether it can take these logits. With fp16 gradients are scaled up before they are
-   * rounded, which a gradient that is made in advance misses.
+   * Tells whether it should take these logits: with few classes there is nothing to gain. With fp16
+   * gradients are scaled up before they are rounded, which a gradient that is made in advance
+   * misses.
    */
   static boolean suits(Tensor logits) {
     return logits.is_cuda()
         && logits.requires_grad()
+        && logits.size(1) >= MANY
         && logits.scalar_type().intern() == torch.ScalarType.BFloat16
         && logits.numel() <= Integer.MAX_VALUE;
   }
