@@ -117,6 +117,12 @@ public record Recompute(
     if (checkpoints != null && checkpoints.isAuto()) {
       return new PlannedRetention(budget(context), storehouse, context.measured());
     }
+    if (keepAttention
+        && context.model().parts().stream().allMatch(it -> it.part().core() == null)) {
+      context
+          .notices()
+          .accept("recompute.keep_attention has no effect: the model has no attention");
+    }
     var segments = context.model().segmentNames();
     return FixedRetention.after(kept(segments), context.model(), storehouse, keepAttention);
   }

@@ -58,6 +58,7 @@ class RecomputeTests {
   private static final int SAMPLES = 8;
 
   private final List<String> measured = new ArrayList<>();
+  private final List<String> noted = new ArrayList<>();
   private Predicate<String> frozen = _ -> false;
 
   /** A model of the zoo at a size for tests, with data that it takes. */
@@ -109,6 +110,8 @@ class RecomputeTests {
                 event -> {
                   if (event instanceof TrainingEvent.Measured(var text)) {
                     measured.add(text);
+                  } else if (event instanceof TrainingEvent.Noted(var text)) {
+                    noted.add(text);
                   }
                 })
             .threads(1);
@@ -133,6 +136,8 @@ class RecomputeTests {
   @MethodSource("zoo")
   void attentionThatIsKeptGivesTheSameBits(Case example) {
     assertSame(example, Recompute.every(1).keepingAttention());
+    assertThat(noted.stream().anyMatch(it -> it.contains("the model has no attention")))
+        .isEqualTo(!example.name().equals("bert"));
   }
 
   /** Without dropout attention runs as one kernel on a CPU too, which then runs once. */
