@@ -3,7 +3,6 @@ package dev.flotilla.strategy.compress;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -68,15 +67,7 @@ public final class CompressionPasses implements AutoCloseable {
 
   private BucketCompressor onDevice() {
     try (var _ = TensorScope.open()) {
-      var field =
-          new DeviceField(
-              0,
-              part(gradient),
-              part(velocity),
-              part(residual),
-              part(weight),
-              List.of(new Stretch(0, elements, 0)),
-              TensorScope.keep(device.bring(Tensors.ofLongs())));
+      var field = DeviceField.whole(part(gradient), part(velocity), part(residual), part(weight));
       return new DeviceBucket(new Dgc(), RULE, field, (int) elements, RANKS);
     }
   }

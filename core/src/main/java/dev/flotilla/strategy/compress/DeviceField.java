@@ -1,10 +1,12 @@
 package dev.flotilla.strategy.compress;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
 import java.util.List;
 import java.util.OptionalDouble;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 
 /**
  * A bucket of four arenas on a device, from its first compressed element to its last.
@@ -29,6 +31,21 @@ record DeviceField(
     Tensor weight,
     List<Stretch> decays,
     Tensor others) {
+
+  /** Takes tensors of one length that are compressed as a whole, without decay; frees them. */
+  static DeviceField whole(Tensor gradient, Tensor velocity, Tensor residual, Tensor weight) {
+    try (var _ = TensorScope.open()) {
+      var none = ComputeDevice.of(gradient).zeros(torch.ScalarType.Long, 0);
+      return new DeviceField(
+          0,
+          gradient,
+          velocity,
+          residual,
+          weight,
+          List.of(new Stretch(0, gradient.numel(), 0)),
+          TensorScope.keep(none));
+    }
+  }
 
   /** Returns the number of compressed elements. */
   long elements() {

@@ -70,14 +70,11 @@ class Meter {
     int ranks = collective.size();
     if (device.isCuda()) {
       var field =
-          new DeviceField(
-              0,
+          DeviceField.whole(
               TensorScope.keep(device.zeros(torch.ScalarType.Float, elements).normal_()),
               TensorScope.keep(device.zeros(torch.ScalarType.Float, elements)),
               TensorScope.keep(device.zeros(torch.ScalarType.Float, elements)),
-              TensorScope.keep(device.zeros(torch.ScalarType.Float, elements)),
-              List.of(new Stretch(0, elements, 0)),
-              TensorScope.keep(device.zeros(torch.ScalarType.Long, 0)));
+              TensorScope.keep(device.zeros(torch.ScalarType.Float, elements)));
       return new DeviceBucket(settings, rule, field, elements, ranks);
     }
     long bytes = (long) Float.BYTES * elements;
