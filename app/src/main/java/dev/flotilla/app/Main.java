@@ -28,7 +28,8 @@ import picocli.CommandLine.Command;
       ModelsCommand.class,
       DataCommand.class,
       BenchCommand.class,
-      SchemaCommand.class
+      SchemaCommand.class,
+      UnpackCommand.class
     },
     versionProvider = Version.class,
     mixinStandardHelpOptions = true,

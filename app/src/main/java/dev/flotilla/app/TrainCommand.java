@@ -69,6 +69,7 @@ final class TrainCommand implements Callable<Integer> {
     var run = new ConfiguredRun(recipe.read(), world);
     var plan = run.plan();
     var folder = folder(run.config());
+    Unpacking.ensureDone(); // before anything is left behind
     if (world.isLeader()) {
       prepare(folder);
     }

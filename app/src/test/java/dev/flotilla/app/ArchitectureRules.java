@@ -45,7 +45,8 @@ record ArchitectureRules(String root) {
         .layer("parts")
         .definedBy(packages("model", "data", "optim", "checkpoint", "collective", "arena"))
         .layer("ground")
-        .definedBy(packages("report", "memory", "settings", "world", "control", "pickle"))
+        .definedBy(
+            packages("report", "natives", "memory", "settings", "world", "control", "pickle"))
         .layer("launch")
         .definedBy(root + ".launch..")
         .whereLayer("app")

@@ -1,61 +1,77 @@
 package dev.flotilla.memory;
 
+import dev.flotilla.natives.Arm64Libtorch;
+import dev.flotilla.natives.NativeCache;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.world.Platform;
+import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * Unpacks libtorch once per machine and loads it.
+ * Gets libtorch ready once per machine and loads it.
  *
- * <p>Several JVMs that unpack at the same time can spoil the cache, so the first one does it under
- * a lock and leaves a mark. The cache is code, so it must belong to the user and to nobody else.
+ * <p>On x86-64 it is unpacked from the jars, on arm64 found or downloaded ({@link Arm64Libtorch}).
+ * Several JVMs that unpack at the same time can spoil the cache, so the first one does it under a
+ * lock and leaves a mark. The cache is code, so it must belong to the user and to nobody else.
  */
 public final class NativeLibraries {
 
   private static final String CACHE_PROPERTY = "org.bytedeco.javacpp.cachedir";
+  private static final String FOLDERS_PROPERTY = "org.bytedeco.javacpp.platform.preloadpath";
   private static final String EXTENSION = "org.bytedeco.javacpp.platform.extension";
   private static final String CUDA_EXTENSION = "-gpu";
   private static final String LIBTORCH = "org.bytedeco.pytorch.global.torch";
 
   private NativeLibraries() {}
 
-  /** Unpacks the libraries and ends; run in a process of its own before several ranks start. */
-  public static void main(String[] args) {
+  /**
+   * Gets libtorch ready and ends; run in a process of its own before several ranks start.
+   *
+   * @param args on arm64, links to be made to the libraries' folders, first the glue's; for tests
+   */
+  public static void main(String[] args) throws IOException {
     load();
+    if (Platform.here() == Platform.LINUX_ARM64) {
+      var folders = Arm64Libtorch.ofThisHost(cache()).folders();
+      for (int i = 0; i < args.length; i++) {
+        Files.deleteIfExists(Path.of(args[i]));
+        Files.createSymbolicLink(Path.of(args[i]), folders.get(i));
+      }
+    }
   }
 
-  /** Loads libtorch into this process, unpacking it first where nobody has. */
+  /** Loads libtorch into this process, getting it ready first where nobody has. */
   public static void load() {
-    var cache = secureCache();
-    properties(cache).forEach(System.getProperties()::putIfAbsent);
-    if (Files.exists(mark(cache))) {
+    var platform = Platform.here();
+    var cache = cache();
+    if (platform == Platform.LINUX_ARM64) {
+      Arm64Libtorch.ofThisHost(cache).ensure();
+    }
+    properties(platform, cache).forEach(System.getProperties()::putIfAbsent);
+    var mark = cache.resolve(mark());
+    if (Files.exists(mark)) {
       loadLibtorch();
       return;
     }
-    try (var channel =
-            FileChannel.open(
-                cache.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        var _ = channel.lock()) {
-      loadLibtorch();
-      Files.writeString(mark(cache), "");
-    } catch (IOException failure) {
-      throw new UncheckedIOException("cannot unpack libtorch into " + cache, failure);
-    }
+    cache.underLock(
+        _ -> {
+          loadLibtorch();
+          Files.writeString(mark, "");
+        });
   }
 
-  /** Tells whether libtorch is unpacked; loads nothing native. */
+  /** Tells whether libtorch is ready; loads nothing native. */
   public static boolean areUnpacked() {
-    return Files.exists(mark(secureCache()));
+    var cache = cache();
+    return Files.exists(cache.resolve(mark()))
+        && (Platform.here() != Platform.LINUX_ARM64 || Arm64Libtorch.ofThisHost(cache).isThere());
   }
 
   /**
@@ -63,23 +79,30 @@ public final class NativeLibraries {
    * so that they share the unpacked libraries; loads nothing native.
    */
   public static Map<String, String> properties() {
-    return properties(secureCache());
+    return properties(Platform.here(), cache());
   }
 
   /** JavaCPP would end a run whose native memory is four times its heap, as in training it is. */
-  private static Map<String, String> properties(Path cache) {
+  private static Map<String, String> properties(Platform platform, NativeCache cache) {
     Map<String, String> properties = new TreeMap<>();
+    if (platform == Platform.LINUX_ARM64) {
+      properties.put(FOLDERS_PROPERTY, joined(Arm64Libtorch.ofThisHost(cache).folders()));
+    }
     // What this process was told about its libraries holds for its ranks as well.
     System.getProperties().stringPropertyNames().stream()
         .filter(name -> name.startsWith("org.bytedeco.javacpp."))
         .forEach(name -> properties.put(name, System.getProperty(name, "")));
-    properties.put(CACHE_PROPERTY, cache.toString());
+    properties.put(CACHE_PROPERTY, cache.folder().toString());
     properties.put("org.bytedeco.javacpp.maxPhysicalBytes", "0");
     properties.put("org.bytedeco.javacpp.maxBytes", "0");
     if (isCudaBuild()) {
       properties.put(EXTENSION, CUDA_EXTENSION);
     }
     return properties;
+  }
+
+  private static String joined(List<Path> folders) {
+    return folders.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
   }
 
   /** Tells whether the libraries on the class path, or those that were asked for, are CUDA's. */
@@ -106,56 +129,22 @@ public final class NativeLibraries {
   }
 
   /** Another build of the binding unpacks anew: the mark carries its size and time. */
-  private static Path mark(Path cache) {
+  private static String mark() {
     try {
       var jar = Path.of(libtorch().getProtectionDomain().getCodeSource().getLocation().toURI());
       long time = Files.getLastModifiedTime(jar).toMillis();
-      return cache.resolve("unpacked-" + Files.size(jar) + "-" + time);
+      return "unpacked-" + Files.size(jar) + "-" + time;
     } catch (IOException | java.net.URISyntaxException failure) {
       throw new IllegalStateException("cannot find the jar of the libtorch binding", failure);
     }
   }
 
   /**
-   * Returns the folder for native libraries, made private.
+   * Opens the cache of native libraries.
    *
    * @throws ConfigException if others own it or may write to it
    */
-  private static Path secureCache() {
-    var cache = cache();
-    try {
-      Files.createDirectories(
-          cache,
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-      var permissions = Files.getPosixFilePermissions(cache, LinkOption.NOFOLLOW_LINKS);
-      boolean othersWrite =
-          permissions.contains(PosixFilePermission.GROUP_WRITE)
-              || permissions.contains(PosixFilePermission.OTHERS_WRITE);
-      boolean isOurs = Files.getOwner(cache).equals(Files.getOwner(Path.of("/proc/self")));
-      if (othersWrite || !isOurs) {
-        throw new ConfigException(
-            "native libraries",
-            cache
-                + " must belong to you and be writable by nobody else: chmod 700 it, or set "
-                + "XDG_CACHE_HOME to another folder");
-      }
-      return cache;
-    } catch (IOException failure) {
-      throw new ConfigException(
-          "native libraries", "cannot use " + cache + ": " + failure + "; set XDG_CACHE_HOME");
-    }
-  }
-
-  private static Path cache() {
-    var chosen = System.getProperty(CACHE_PROPERTY);
-    if (chosen != null) {
-      return Path.of(chosen);
-    }
-    var xdg = System.getenv("XDG_CACHE_HOME");
-    var base =
-        xdg == null || xdg.isBlank()
-            ? Path.of(System.getProperty("user.home"), ".cache")
-            : Path.of(xdg);
-    return base.resolve("flotilla").resolve("native");
+  private static NativeCache cache() {
+    return NativeCache.open(System.getProperty(CACHE_PROPERTY), System.getenv());
   }
 }
