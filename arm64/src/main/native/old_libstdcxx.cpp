@@ -10,7 +10,6 @@ extern "C" HIDDEN char __libc_single_threaded;
 char __libc_single_threaded = 0;
 
 namespace std {
-[[noreturn]] HIDDEN void __throw_bad_array_new_length();
 void __throw_bad_array_new_length() { throw bad_array_new_length(); }
 }  // namespace std
 

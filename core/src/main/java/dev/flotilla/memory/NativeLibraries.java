@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.bytedeco.javacpp.Loader;
@@ -99,6 +100,11 @@ public final class NativeLibraries {
       properties.put(EXTENSION, CUDA_EXTENSION);
     }
     return properties;
+  }
+
+  /** Returns the folders that libraries are loaded from, if they do not come from jars. */
+  static Optional<String> folders() {
+    return Optional.ofNullable(System.getProperty(FOLDERS_PROPERTY));
   }
 
   private static String joined(List<Path> folders) {

@@ -1,5 +1,6 @@
 package dev.flotilla.memory;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
@@ -10,19 +11,27 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.invoke.MethodHandle;
 
-/** Reads how much memory native code holds, as the C library counts it. */
+/**
+ * Reads how much memory native code holds: what the C library counts and, where libtorch has an
+ * allocator of its own, what {@link TensorBytes} counts.
+ */
 public final class NativeMemory {
 
-  // The fields of mallinfo2: bytes in mapped regions, and bytes in use in the arenas.
+  // The fields of mallinfo: bytes in mapped regions, and bytes in use in the arenas.
   private static final int MAPPED_BYTES = 4;
   private static final int USED_BYTES = 7;
-  private static final MemoryLayout FIELDS =
-      MemoryLayout.structLayout(MemoryLayout.sequenceLayout(10, JAVA_LONG));
-  private static final MethodHandle MALLINFO2 =
+  private static final int FIELDS = 10;
+
+  /** glibc before 2.33 has the older function alone, whose fields are of 32 bits. */
+  private static final boolean IS_WIDE = find("mallinfo2");
+
+  private static final MethodHandle MALLINFO =
       Linker.nativeLinker()
           .downcallHandle(
-              Linker.nativeLinker().defaultLookup().findOrThrow("mallinfo2"),
-              FunctionDescriptor.of(FIELDS));
+              Linker.nativeLinker().defaultLookup().findOrThrow(IS_WIDE ? "mallinfo2" : "mallinfo"),
+              FunctionDescriptor.of(
+                  MemoryLayout.structLayout(
+                      MemoryLayout.sequenceLayout(FIELDS, IS_WIDE ? JAVA_LONG : JAVA_INT))));
 
   private NativeMemory() {}
 
@@ -34,10 +43,20 @@ public final class NativeMemory {
   /** Returns the bytes that native code has taken and not given back. */
   public static long liveBytes() {
     try (var arena = Arena.ofConfined()) {
-      var info = (MemorySegment) MALLINFO2.invokeExact((SegmentAllocator) arena);
-      return info.getAtIndex(JAVA_LONG, MAPPED_BYTES) + info.getAtIndex(JAVA_LONG, USED_BYTES);
+      var info = (MemorySegment) MALLINFO.invokeExact((SegmentAllocator) arena);
+      return field(info, MAPPED_BYTES) + field(info, USED_BYTES) + TensorBytes.live();
     } catch (Throwable e) {
       throw new IllegalStateException("cannot read the state of malloc", e);
     }
+  }
+
+  private static long field(MemorySegment info, int index) {
+    return IS_WIDE
+        ? info.getAtIndex(JAVA_LONG, index)
+        : Integer.toUnsignedLong(info.getAtIndex(JAVA_INT, index));
+  }
+
+  private static boolean find(String function) {
+    return Linker.nativeLinker().defaultLookup().find(function).isPresent();
   }
 }

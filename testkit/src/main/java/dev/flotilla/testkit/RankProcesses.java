@@ -1,5 +1,6 @@
 package dev.flotilla.testkit;
 
+import dev.flotilla.memory.NativeLibraries;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -185,6 +186,7 @@ public final class RankProcesses implements AutoCloseable {
       command.add("-XX:-CreateCoredumpOnCrash");
       command.add("-Xmx256m");
       command.add("-XX:TieredStopAtLevel=1");
+      NativeLibraries.properties().forEach((name, value) -> command.add("-D" + name + "=" + value));
       command.add("-cp");
       command.add(System.getProperty("java.class.path"));
       command.add(main.getName());
