@@ -12,18 +12,20 @@ namespace {
 
 std::atomic<int64_t> live_bytes{0};
 
-// The size stands in front of a block, in as many bytes as keep the block aligned.
-constexpr size_t kHeader = c10::gAlignment;
+// In front of a block stand its size, and as many bytes more as keep it aligned: large blocks to pages.
+constexpr size_t kPage = 4096;
+constexpr size_t kLarge = 64 * kPage;
+
+size_t header_of(size_t size) { return size < kLarge ? c10::gAlignment : kPage; }
 
 void release(void* data) {
   if (data == nullptr) {
     return;
   }
-  char* block = static_cast<char*>(data) - kHeader;
   size_t size;
-  std::memcpy(&size, block, sizeof(size));
+  std::memcpy(&size, static_cast<char*>(data) - sizeof(size), sizeof(size));
   live_bytes.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
-  c10::free_cpu(block);
+  c10::free_cpu(static_cast<char*>(data) - header_of(size));
 }
 
 class CountingAllocator final : public c10::Allocator {
@@ -33,10 +35,9 @@ class CountingAllocator final : public c10::Allocator {
     if (size == 0) {
       return {nullptr, nullptr, &release, cpu};
     }
-    char* block = static_cast<char*>(c10::alloc_cpu(size + kHeader));
-    std::memcpy(block, &size, sizeof(size));
+    void* data = static_cast<char*>(c10::alloc_cpu(size + header_of(size))) + header_of(size);
+    std::memcpy(static_cast<char*>(data) - sizeof(size), &size, sizeof(size));
     live_bytes.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
-    void* data = block + kHeader;
     return {data, data, &release, cpu};
   }
 

@@ -8,5 +8,5 @@ import picocli.CommandLine.Command;
     description = "Measures on this machine what techniques gain.",
     synopsisSubcommandLabel = "COMMAND",
     mixinStandardHelpOptions = true,
-    subcommands = BenchNetworkCommand.class)
+    subcommands = {BenchNetworkCommand.class, BenchThreadsCommand.class})
 final class BenchCommand {}

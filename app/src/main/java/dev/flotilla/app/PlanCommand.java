@@ -31,10 +31,11 @@ final class PlanCommand implements Callable<Integer> {
     if (ranks < 1) {
       throw new ConfigException("--nproc", "must be at least 1, but was " + ranks);
     }
-    var run = new ConfiguredRun(recipe.read(), worldOf(ranks));
+    var world = worldOf(ranks);
+    var run = new ConfiguredRun(recipe.read(), world);
     var plan = run.plan();
     System.out.print(PlanText.settings(run.config()));
-    System.out.print(PlanText.overview(run.config(), plan, ranks));
+    System.out.print(PlanText.overview(run.config(), plan, world));
     return ExitCodes.OK;
   }
 

@@ -3,7 +3,9 @@ package dev.flotilla.app;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Phase;
+import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.strategy.StepPlanner;
+import dev.flotilla.world.World;
 import java.util.Locale;
 import java.util.Map;
 
@@ -15,7 +17,7 @@ final class PlanText {
   private PlanText() {}
 
   /** Returns the overview table: what is applied in each phase, not what was asked for. */
-  static String overview(RunConfig config, StepPlanner.Plan plan, int ranks) {
+  static String overview(RunConfig config, StepPlanner.Plan plan, World world) {
     var text = new StringBuilder();
     text.append(border('='));
     text.append(centred("Strategy Overview"));
@@ -24,7 +26,8 @@ final class PlanText {
     text.append(row("data", data(config)));
     text.append(row("optimizer", part(config, "optimizer")));
     text.append(row("schedule", part(config, "schedule")));
-    text.append(row("ranks", Integer.toString(ranks)));
+    text.append(row("ranks", Integer.toString(world.size())));
+    text.append(row("threads", threads(config, world)));
     text.append(border('-'));
     for (var phase : Phase.values()) {
       text.append(row(phase.name(), plan.step().describe(phase)));
@@ -63,6 +66,12 @@ final class PlanText {
         config.model().parameterCount(),
         layout.bytes() / 1e6,
         config.precision().name().toLowerCase(Locale.ROOT));
+  }
+
+  private static String threads(RunConfig config, World world) {
+    int cores = CpuThreads.coresHere();
+    int threads = config.threadsOn(world, System.getenv(), cores);
+    return new CpuThreads(threads, world.localSize(), cores).describe(System.getenv());
   }
 
   private static String data(RunConfig config) {

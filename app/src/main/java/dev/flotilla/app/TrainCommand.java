@@ -82,7 +82,7 @@ final class TrainCommand implements Callable<Integer> {
     }
     var console = sink(world);
     if (world.isLeader()) {
-      System.out.print(PlanText.overview(run.config(), plan, world.size()));
+      System.out.print(PlanText.overview(run.config(), plan, world));
     }
     run.run(folder, resume(), console);
     if (world.isLeader()) {

@@ -5,10 +5,15 @@ import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
+import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.SyntheticImages;
+import dev.flotilla.zoo.data.SyntheticTokens;
+import dev.flotilla.zoo.data.TextTask;
+import dev.flotilla.zoo.model.BertTiny;
 import dev.flotilla.zoo.model.LeNet5;
 import dev.flotilla.zoo.model.ResNet18;
 import java.io.BufferedReader;
@@ -20,44 +25,75 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * Times training steps of LeNet-5 (batch 64) or ResNet-18 for CIFAR (batch 16) on one thread
- * whenever a line comes in, so that {@code bench/python/pairs.py} can let it take turns with its
- * partner {@code bench/python/model_step.py}. Time is that of the processor, of all threads.
+ * Times training steps on a CPU whenever a line comes in, so that {@code bench/python/pairs.py} can
+ * let it take turns with its partner {@code bench/python/model_step.py}; says the milliseconds of a
+ * step on the clock and of the processor.
  */
 final class ModelStep {
 
   private ModelStep() {}
 
-  /** Takes {@code lenet5} or {@code resnet18}, and the number of steps per line. */
+  private record Task(Model model, Optimizer optimizer, Dataset data, int batch) {
+
+    static Task of(String name) {
+      return switch (name) {
+        case "lenet5" -> images(new LeNet5(10), 1, 64);
+        case "resnet18" -> images(ResNet18.forCifar(10), 3, 16);
+        case "encoder" -> encoder(8192, 512, 6, 8, 2048, 128, 8);
+        case "bert-tiny" -> encoder(8192, 128, 2, 2, 512, 128, 8);
+        case "encoder24" -> encoder(30522, 1024, 24, 16, 4096, 512, 2);
+        default -> throw new IllegalArgumentException("no such model: " + name);
+      };
+    }
+
+    private static Task images(Model model, int channels, int batch) {
+      var data = new SyntheticImages(channels, 32, 10, 64, 1).train();
+      return new Task(model, new Momentum(0.01, 0.9), data, batch);
+    }
+
+    private static Task encoder(
+        int vocabulary, int width, int layers, int heads, int inner, int length, int batch) {
+      return new Task(
+          new BertTiny(null, 19, vocabulary, width, layers, heads, inner, length, 0.1, 0.1),
+          new AdamW(1e-5),
+          new SyntheticTokens(vocabulary, length, batch, 1, TextTask.PRETRAINING, 2).train(),
+          batch);
+    }
+  }
+
+  /** Takes a model, the number of steps per line, and the number of threads (1). */
   public static void main(String[] args) throws IOException {
-    boolean isLeNet = args[0].equals("lenet5");
+    var task = Task.of(args[0]);
     int steps = Integer.parseInt(args[1]);
-    Model model = isLeNet ? new LeNet5(10) : ResNet18.forCifar(10);
-    Dataset data = new SyntheticImages(isLeNet ? 1 : 3, 32, 10, 64, 1).train();
+    int threads = args.length > 2 ? Integer.parseInt(args[2]) : 1;
     try (var trainer =
             Trainer.on(World.solo())
-                .model(model)
-                .optimizer(new Momentum(0.01, 0.9))
-                .threads(1)
+                .model(task.model())
+                .optimizer(task.optimizer())
+                .threads(threads)
                 .build();
         var _ = TensorScope.open()) {
-      var batch = data.load(IntStream.range(0, isLeNet ? 64 : 16).toArray());
-      cpuMillis(trainer, batch, steps);
+      var batch = task.data().load(IntStream.range(0, task.batch()).toArray());
+      time(trainer, batch, steps);
       System.out.println("ready");
       var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       while (lines.readLine() != null) {
-        double millis = cpuMillis(trainer, batch, steps);
-        System.out.printf(Locale.ROOT, "{\"ms\": %.4f}%n", millis);
+        System.out.println(time(trainer, batch, steps));
       }
     }
   }
 
-  private static double cpuMillis(Trainer trainer, Batch batch, int steps) {
+  private static String time(Trainer trainer, Batch batch, int steps) {
     var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    long start = system.getProcessCpuTime();
+    long cpu = system.getProcessCpuTime();
+    long wall = System.nanoTime();
     for (int i = 0; i < steps; i++) {
       trainer.step(batch);
     }
-    return (system.getProcessCpuTime() - start) / 1e6 / steps;
+    return String.format(
+        Locale.ROOT,
+        "{\"ms\": %.4f, \"cpu_ms\": %.4f}",
+        (System.nanoTime() - wall) / 1e6 / steps,
+        (system.getProcessCpuTime() - cpu) / 1e6 / steps);
   }
 }

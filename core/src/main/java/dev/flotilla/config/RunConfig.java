@@ -1,6 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.data.DataSource;
+import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
@@ -133,7 +134,11 @@ public record RunConfig(
         .and(isPositive(epochs), "epochs", "must be at least 1", shown(epochs))
         .and(isPositive(maxSteps), "max_steps", "must be at least 1", shown(maxSteps))
         .and(seed >= 0, "seed", "must be at least 0", seed)
-        .and(isPositive(threads), "threads", "must be at least 1", shown(threads))
+        .and(
+            threads == null || CpuThreads.isAllowed(threads),
+            "threads",
+            CpuThreads.ALLOWED,
+            shown(threads))
         .and(compareEvery >= 0, "compare_every", "must be at least 0", compareEvery)
         .and(logEvery >= 1, "log_every", "must be at least 1", logEvery)
         .and(timeout.isPositive(), "timeout", "must be greater than 0", TimeText.of(timeout))

@@ -1,6 +1,8 @@
 package dev.flotilla.data;
 
+import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.world.MissingNativeException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -53,7 +55,9 @@ public final class BatchLoader implements AutoCloseable {
         threadCount == 0
             ? null
             : Executors.newFixedThreadPool(
-                threadCount, Thread.ofPlatform().daemon().name("flotilla-loader-", 0).factory());
+                threadCount,
+                CpuThreads.helpers(
+                    Thread.ofPlatform().daemon().name("flotilla-loader-", 0).factory()));
   }
 
   /** Puts batches that are loaded ahead where a device can copy them from by itself, or not. */
@@ -66,7 +70,7 @@ public final class BatchLoader implements AutoCloseable {
   public Batch load(long index) {
     long start = System.nanoTime();
     try {
-      return threads == null ? source.apply(index) : take(index, threads);
+      return threads == null ? read(index) : take(index, threads);
     } finally {
       waited += System.nanoTime() - start;
     }
@@ -99,12 +103,16 @@ public final class BatchLoader implements AutoCloseable {
     }
   }
 
+  private Batch read(long index) {
+    return MissingNativeException.explain(() -> source.apply(index));
+  }
+
   private Batch loadForAnotherThread(long index) {
     if (isClosed) {
       return Batch.empty();
     }
     try (var scope = TensorScope.open()) {
-      var loaded = source.apply(index);
+      var loaded = read(index);
       var batch = isPinned ? loaded.pinned() : loaded;
       // Nobody may be waiting any more; then the scope frees it.
       if (isClosed || batch.isEmpty()) {

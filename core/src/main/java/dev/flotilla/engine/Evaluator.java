@@ -10,6 +10,7 @@ import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Score;
+import dev.flotilla.world.MissingNativeException;
 import java.lang.foreign.ValueLayout;
 import org.bytedeco.pytorch.NoGradGuard;
 
@@ -45,11 +46,13 @@ public final class Evaluator {
   private void add(Sums sums, Batch given) {
     var batch = given.withTargetsOn(model.device());
     var outputs = chain.evaluate(batch);
-    var terms = model.objective().loss(outputs, batch);
+    var terms = MissingNativeException.explain(() -> model.objective().loss(outputs, batch));
     sums.loss += terms.sum().item_double();
     sums.count += terms.count();
     sums.samples += batch.samples();
-    sums.score = sums.score.plus(model.objective().score(outputs, batch));
+    sums.score =
+        sums.score.plus(
+            MissingNativeException.explain(() -> model.objective().score(outputs, batch)));
   }
 
   private static final class Sums {

@@ -1,5 +1,6 @@
 package dev.flotilla.engine;
 
+import dev.flotilla.memory.CpuThreads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -20,7 +21,7 @@ final class ExchangeThread implements AutoCloseable {
   ExchangeThread(String name) {
     thread =
         Executors.newSingleThreadExecutor(
-            task -> Thread.ofPlatform().name(name).daemon().unstarted(task));
+            CpuThreads.helpers(Thread.ofPlatform().name(name).daemon().factory()));
   }
 
   /** Starts a task as soon as those before it are done. */

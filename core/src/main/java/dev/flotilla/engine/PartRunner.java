@@ -9,6 +9,7 @@ import dev.flotilla.model.Core;
 import dev.flotilla.model.Ending;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Segment;
+import dev.flotilla.world.MissingNativeException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -180,12 +181,14 @@ final class PartRunner implements AutoCloseable {
   private Activations run(int part, Segment.Forward forward, Activations input, ForwardMode mode) {
     // Handles of intermediates keep their memory alive, so each part frees its own at once.
     try (var _ = TensorScope.open()) {
-      var output = forward.apply(input, mode);
+      var output = MissingNativeException.explain(() -> forward.apply(input, mode));
       output.tensors().stream()
           .filter(tensor -> !Relay.holds(input, tensor))
           .distinct()
           .forEach(TensorScope::keep);
       return output;
+    } catch (MissingNativeException absent) {
+      throw absent;
     } catch (RuntimeException failure) {
       if (OutOfMemoryException.isMeantBy(failure)) {
         throw OutOfMemoryException.in("segment " + name(part), model.device(), failure);

@@ -7,6 +7,7 @@ import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Score;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
+import dev.flotilla.world.MissingNativeException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -105,10 +106,14 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   LossTerms loss(Activations outputs, Batch given) {
     var batch = given.withTargetsOn(model.device());
     if (scoring) {
-      lastScore = lastScore.plus(model.objective().score(outputs, batch));
+      lastScore =
+          lastScore.plus(
+              MissingNativeException.explain(() -> model.objective().score(outputs, batch)));
     }
     try {
-      return model.objective().loss(outputs, batch);
+      return MissingNativeException.explain(() -> model.objective().loss(outputs, batch));
+    } catch (MissingNativeException absent) {
+      throw absent;
     } catch (RuntimeException failure) {
       if (OutOfMemoryException.isMeantBy(failure)) {
         throw OutOfMemoryException.in("loss", model.device(), failure);

@@ -1,5 +1,6 @@
 package dev.flotilla.memory;
 
+import dev.flotilla.world.Platform;
 import java.util.Optional;
 import org.bytedeco.pytorch.global.torch;
 
@@ -19,15 +20,19 @@ record GpuHost(int count, Optional<String> absence) {
           Optional.of(
               NativeLibraries.isCudaBuild()
                   ? CudaLibraries.missing().orElseGet(GpuHost::noGpu)
-                  : CPU_BUILD));
+                  : cpuBuild()));
     }
     int count = torch.cuda_device_count();
     return new GpuHost(count, count == 0 ? Optional.of(noGpu()) : Optional.empty());
   }
 
-  private static final String CPU_BUILD =
-      "this is the CPU build of libtorch; build with FLOTILLA_CUDA=1 ./flotilla (Maven: -P cuda),"
-          + " or use device: cpu";
+  private static String cpuBuild() {
+    return Platform.here() == Platform.LINUX_X86_64
+        ? "this is the CPU build of libtorch; build with FLOTILLA_CUDA=1 ./flotilla (Maven: -P"
+            + " cuda), or use device: cpu"
+        : "CUDA is supported on x86-64 alone, and this is %s; use device: cpu"
+            .formatted(Platform.here());
+  }
 
   private static String noGpu() {
     var visible = System.getenv("CUDA_VISIBLE_DEVICES");

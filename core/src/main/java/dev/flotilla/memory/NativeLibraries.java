@@ -56,6 +56,7 @@ public final class NativeLibraries {
       Arm64Libtorch.ofThisHost(cache).ensure();
     }
     properties(platform, cache).forEach(System.getProperties()::putIfAbsent);
+    Blas.chosen(System.getenv()).prepare(cache);
     var mark = cache.resolve(mark());
     if (Files.exists(mark)) {
       loadLibtorch();

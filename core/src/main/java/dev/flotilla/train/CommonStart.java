@@ -7,14 +7,17 @@ import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.StartUp;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.settings.SharedFacts;
+import dev.flotilla.world.Platform;
 import dev.flotilla.world.RankEnvironment;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import org.bytedeco.pytorch.global.torch;
 
 /** Brings ranks together: one group, the same settings, and the same model on all of them. */
 final class CommonStart {
+
+  /** Sums differ in their last bits between platforms, so one job keeps to one of them. */
+  static final String PLATFORM_FACT = "platform";
 
   static final String LAYOUT_FACT = "parameters.layout";
 
@@ -31,8 +34,13 @@ final class CommonStart {
    */
   CommonStart(TrainerBuilder settings, Resources resources, Consumer<String> notices) {
     this.settings = settings;
+    var threads = settings.cpuThreads();
+    threads.prepare();
     NativeLibraries.load();
-    torch.set_num_threads(settings.threads);
+    threads.apply();
+    if (threads.isTooMany()) {
+      notices.accept(threads.warning());
+    }
     var device =
         settings.device.resolve(
             settings.world.localRank(),
@@ -58,6 +66,7 @@ final class CommonStart {
   /** Ranks that disagree in sizes would abort in their first collective. */
   private void agree() {
     facts.putAll(settings.facts);
+    facts.put(PLATFORM_FACT, Platform.here().toString());
     facts.put(LAYOUT_FACT, model.arena().layout().hash());
     facts.putAll(SharedFacts.of("optimizer", settings.requiredOptimizer()));
     facts.putAll(SharedFacts.of("schedule", settings.schedule));

@@ -142,7 +142,14 @@ final class Resumption {
                   + " running statistics are the average")
               .formatted(checkpoint.ranks(), collective.size()));
     }
-    facts.forEach((key, value) -> noteChange(key, checkpoint.facts().get(key), value));
+    var saved = checkpoint.facts();
+    facts.forEach(
+        (key, value) -> {
+          // Earlier checkpoints do not say where they come from.
+          if (!key.equals(CommonStart.PLATFORM_FACT) || saved.containsKey(key)) {
+            noteChange(key, saved.get(key), value);
+          }
+        });
   }
 
   private static void requireSameLayout(SavedCheckpoint checkpoint, Map<String, String> facts) {

@@ -49,6 +49,7 @@ public final class RunSummary {
     summary.put("scalar_collectives", scalars.operations());
     summary.put("bytes_sent", exchanges.bytesSent());
     summary.put("peak_rss_bytes", largest(ProcessMemory.peakResidentBytes(), collective));
+    summary.putAll(trainer.cpuThreads().facts(System.getenv()));
     var device = trainer.model().device();
     if (device.isCuda()) {
       summary.put("device", device.toString());

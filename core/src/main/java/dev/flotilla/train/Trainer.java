@@ -22,6 +22,7 @@ import dev.flotilla.engine.StepPlan;
 import dev.flotilla.engine.StepRunner;
 import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.engine.UpdateSettings;
+import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.StepPlanner;
@@ -297,5 +298,10 @@ public final class Trainer implements AutoCloseable {
   @Override
   public void close() {
     resources.close();
+  }
+
+  /** Returns how this rank's operations share the cores of the host. */
+  CpuThreads cpuThreads() {
+    return settings.cpuThreads();
   }
 }

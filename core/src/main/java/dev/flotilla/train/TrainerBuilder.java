@@ -4,6 +4,7 @@ import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.CollectiveSettings;
 import dev.flotilla.collective.GpuBackend;
 import dev.flotilla.engine.BoundModel;
+import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
@@ -59,7 +60,7 @@ public final class TrainerBuilder {
 
   TrainerBuilder(World world) {
     this.world = world;
-    this.threads = world.threads(System.getenv(), Runtime.getRuntime().availableProcessors());
+    this.threads = world.threads(System.getenv(), CpuThreads.coresHere());
     this.collectiveSettings =
         CollectiveSettings.defaults().withBackend(GpuBackend.in(System.getenv()));
   }
@@ -106,10 +107,19 @@ public final class TrainerBuilder {
     return this;
   }
 
-  /** Sets the threads of one operation; by default as {@link World#threads} says. */
+  /**
+   * Sets the threads of one operation; by default as {@link World#threads} says.
+   *
+   * @throws dev.flotilla.settings.ConfigException if it is not from 1 to 1024
+   */
   public TrainerBuilder threads(int value) {
+    CpuThreads.check(value).orThrow();
     threads = value;
     return this;
+  }
+
+  CpuThreads cpuThreads() {
+    return new CpuThreads(threads, world.localSize(), CpuThreads.coresHere());
   }
 
   /** Sets the longest wait in a collective; 60 seconds by default. */

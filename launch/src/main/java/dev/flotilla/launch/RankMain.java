@@ -3,6 +3,7 @@ package dev.flotilla.launch;
 import dev.flotilla.control.JobLink;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
+import dev.flotilla.world.MissingNativeException;
 import dev.flotilla.world.RankEnvironment;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
@@ -68,7 +69,8 @@ public final class RankMain {
     }
   }
 
-  private void fail(Throwable failure) {
+  private void fail(Throwable thrown) {
+    var failure = MissingNativeException.of(thrown).map(Throwable.class::cast).orElse(thrown);
     writeErrorFile(failure);
     Optional<ExitCoded> expected = expected(failure);
     if (expected.isPresent() && expected.get() instanceof Throwable known) {

@@ -63,12 +63,22 @@ public record World(
   /**
    * Returns how many threads an operation of this rank uses: OMP_NUM_THREADS where it is set, or
    * else the cores divided by the ranks of this host.
+   *
+   * @throws WorldException if OMP_NUM_THREADS is not a number of threads
    */
   public int threads(Map<String, String> environment, int cores) {
-    var stated = environment.getOrDefault(RankEnvironment.OMP_NUM_THREADS, "");
-    return stated.matches("[1-9][0-9]{0,3}")
-        ? Integer.parseInt(stated)
-        : Math.max(1, cores / localSize);
+    var stated = environment.getOrDefault(RankEnvironment.OMP_NUM_THREADS, "").strip();
+    if (stated.isEmpty()) {
+      return Math.max(1, cores / localSize);
+    }
+    // OpenMP takes a list too, for regions inside of regions; the first number is the one here.
+    var first = stated.split(",", 2)[0].strip();
+    if (!first.matches("0*[1-9][0-9]{0,2}|0*10[01][0-9]|0*102[0-4]")) {
+      throw new WorldException(
+          "%s must be a whole number from 1 to 1024, but was '%s': set it so, or unset it"
+              .formatted(RankEnvironment.OMP_NUM_THREADS, stated));
+    }
+    return Integer.parseInt(first);
   }
 
   /** Tells whether this process trains alone. */

@@ -1,5 +1,6 @@
 package dev.flotilla.strategy.compress;
 
+import dev.flotilla.memory.LibtorchArithmetic;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 
@@ -184,7 +185,8 @@ final class CpuBucket implements BucketCompressor {
   }
 
   private static void applyAt(Field field, int at, float lr) {
-    field.weight().put(at, field.weight().get(at) - lr * field.gradient().get(at));
+    float weight = field.weight().get(at);
+    field.weight().put(at, LibtorchArithmetic.multiplyAdd(-lr, field.gradient().get(at), weight));
     field.gradient().put(at, 0);
   }
 

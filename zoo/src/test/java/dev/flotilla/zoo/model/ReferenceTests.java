@@ -11,7 +11,9 @@ import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Model;
+import dev.flotilla.world.Platform;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -89,11 +91,19 @@ final class ReferenceTests {
     return name.equals("resnet50") && precision == Precision.FLOAT32;
   }
 
+  /**
+   * Rounding alone is 1e-6, but a rectifier whose input is that close to 0 may flip, which moves
+   * the gradients of all layers before it at once. With oneDNN's kernels switched off, Python's
+   * PyTorch 2.13 is itself 1.4e-3 off on arm64 (conv1.weight; 8.5e-7 in the median, 1.5e-6 at most
+   * with them), so a flip is allowed for there.
+   */
   @Test
   void float32GradientsOfResNet50WithFixedStatisticsAreThoseOfFloat64() {
     var exact = gradientsWithFixedStatistics(Precision.FLOAT64);
     var rounded = gradientsWithFixedStatistics(Precision.FLOAT32);
     assertThat(exact).hasSize(161);
+    double largest = Platform.here() == Platform.LINUX_ARM64 ? 1.4e-3 : 1e-4;
+    List<Double> differences = new ArrayList<>();
     exact.forEach(
         (name, gradient) -> {
           double[] other = rounded.getOrDefault(name, new double[gradient.length]);
@@ -103,8 +113,11 @@ final class ReferenceTests {
             difference = Math.hypot(difference, gradient[i] - other[i]);
             norm = Math.hypot(norm, gradient[i]);
           }
-          assertThat(difference / norm).as(name).isLessThan(1e-4);
+          assertThat(difference / norm).as(name).isLessThan(largest);
+          differences.add(difference / norm);
         });
+    differences.sort(null);
+    assertThat(differences.get(differences.size() / 2)).isLessThan(1e-5);
   }
 
   private static Map<String, double[]> gradientsWithFixedStatistics(Precision precision) {
