@@ -78,7 +78,7 @@ class ResourceTests {
   void manyOperationsTakeNoMemoryAndPrintNothing() {
     var plan = RankProcesses.plan(2, ManyOperations.class).with("MALLOC_ARENA_MAX", "1");
     try (var ranks = plan.start()) {
-      assertThat(ranks.await(Duration.ofSeconds(40)))
+      assertThat(ranks.await(Duration.ofMinutes(2)))
           .allSatisfy(
               result -> {
                 assertThat(result.exitCode()).as(result.output()).isZero();
