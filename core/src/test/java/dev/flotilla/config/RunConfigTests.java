@@ -9,6 +9,7 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
+import dev.flotilla.world.WorldException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -192,8 +193,22 @@ final class RunConfigTests {
     var config = TestCatalogue.read(SHORT, "threads=7");
     assertThat(config.threadsOn(world(0, 2), environment, 8)).isEqualTo(7);
     assertThat(TestCatalogue.read(SHORT).threadsOn(world(0, 2), environment, 8)).isEqualTo(3);
-    var nonsense = Map.of("OMP_NUM_THREADS", "many");
-    assertThat(TestCatalogue.read(SHORT).threadsOn(world(0, 2), nonsense, 8)).isEqualTo(4);
+    var nested = Map.of("OMP_NUM_THREADS", "4,2");
+    assertThat(TestCatalogue.read(SHORT).threadsOn(world(0, 2), nested, 8)).isEqualTo(4);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"many", "0", "-1", "1025", "10000", "2x", ",4"})
+  void refusesAnEnvironmentThatNamesNoNumberOfThreads(String text) {
+    assertThatExceptionOfType(WorldException.class)
+        .isThrownBy(
+            () ->
+                TestCatalogue.read(SHORT)
+                    .threadsOn(world(0, 2), Map.of("OMP_NUM_THREADS", text), 8))
+        .withMessage(
+            "OMP_NUM_THREADS must be a whole number from 1 to 1024, but was '%s': set it so, or"
+                + " unset it",
+            text);
   }
 
   private static World world(int rank, int ranks) {
