@@ -54,7 +54,7 @@ final class BadRecipeTests {
         "seed: [1] | seed: must be a whole number, but was a list",
         "log_every: 3000000000 | log_every: must be a whole number from -2147483648 to 2147483647",
         "log_every: 0 | log_every: must be at least 1, but was 0",
-        "threads: 0 | threads: must be at least 1, but was 0",
+        "threads: 0 | threads: must be from 1 to 1024, but was 0",
         "epochs: 0 | epochs: must be at least 1, but was 0",
         "max_steps: 0 | max_steps: must be at least 1, but was 0",
         "precision: float23 | precision: must be one of float32, float64, but was 'float23'; did"
