@@ -36,8 +36,10 @@ final class DocumentsTests {
 
   static Stream<Path> documents() throws IOException {
     try (var top = Files.list(ROOT);
+        var arm64 = Files.list(ROOT.resolve("arm64"));
         var docs = Files.walk(ROOT.resolve("docs"))) {
-      return Stream.concat(top, docs)
+      return Stream.of(top, arm64, docs)
+          .flatMap(files -> files)
           .filter(file -> file.toString().endsWith(".md"))
           .toList()
           .stream();
@@ -55,6 +57,13 @@ final class DocumentsTests {
             .filter(target -> Files.notExists(document.resolveSibling(target)))
             .toList();
     assertThat(missing).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("documents")
+  void noConflictIsLeft(Path document) throws IOException {
+    assertThat(Files.readAllLines(document))
+        .noneMatch(line -> line.startsWith("<<<<<<< ") || line.startsWith(">>>>>>> "));
   }
 
   @Test

@@ -94,15 +94,15 @@ final class ReferenceTests {
   /**
    * Rounding alone is 1e-6, but a rectifier whose input is that close to 0 may flip, which moves
    * the gradients of all layers before it at once. With oneDNN's kernels switched off, Python's
-   * PyTorch 2.13 is itself 1.4e-3 off on arm64 (conv1.weight; 8.5e-7 in the median, 1.5e-6 at most
-   * with them), so a flip is allowed for there.
+   * PyTorch 2.13 is itself 1.412e-3 off on arm64 (conv1.weight; 8.5e-7 in the median, 1.5e-6 at
+   * most with them), so a flip is allowed for there.
    */
   @Test
   void float32GradientsOfResNet50WithFixedStatisticsAreThoseOfFloat64() {
     var exact = gradientsWithFixedStatistics(Precision.FLOAT64);
     var rounded = gradientsWithFixedStatistics(Precision.FLOAT32);
     assertThat(exact).hasSize(161);
-    double largest = Platform.here() == Platform.LINUX_ARM64 ? 1.4e-3 : 1e-4;
+    double largest = Platform.here() == Platform.LINUX_ARM64 ? 1.5e-3 : 1e-4;
     List<Double> differences = new ArrayList<>();
     exact.forEach(
         (name, gradient) -> {
