@@ -31,6 +31,7 @@ enum Blas {
   private static final String MKL_LIBRARY = "/org/bytedeco/mkl/linux-x86_64/libmkl_rt.so.2";
   private static final String SHIM = "libflotilla_blas.so";
   private static final String SHIM_RESOURCE = "/dev/flotilla/natives/linux-x86_64/" + SHIM;
+  private static final String JAVACPP_CHOICE = "org.bytedeco.openblas.load";
   private static final int NOW_AND_GLOBAL = 0x102;
 
   private final String words;
@@ -79,12 +80,14 @@ enum Blas {
   void prepare(NativeCache cache) {
     switch (this) {
       case OPENBLAS -> {
-        Environment.setIfAbsent("OPENBLAS_NUM_THREADS", "1");
-        loadGlobally(shim(cache));
+        if (System.getProperty(JAVACPP_CHOICE) == null) { // else the user has another one loaded
+          Environment.setIfAbsent("OPENBLAS_NUM_THREADS", "1");
+          loadGlobally(shim(cache));
+        }
       }
       case MKL -> {
         Environment.setIfAbsent("MKL_THREADING_LAYER", "GNU");
-        System.getProperties().putIfAbsent("org.bytedeco.openblas.load", "mkl_rt");
+        System.getProperties().putIfAbsent(JAVACPP_CHOICE, "mkl_rt");
       }
       case WHEEL -> {}
     }
