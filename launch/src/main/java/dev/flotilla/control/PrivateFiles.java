@@ -13,7 +13,9 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +44,35 @@ public final class PrivateFiles {
     return open(file, StandardOpenOption.TRUNCATE_EXISTING);
   }
 
+  /** Opens a file that exists for writing; follows no link. */
+  public static FileChannel openExisting(Path file) throws IOException {
+    return FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /** Tells whether a path is a folder, not a link to one, that its owner alone can use. */
+  public static boolean isFolderOf(UserPrincipal owner, Path folder) throws IOException {
+    PosixFileAttributes found = attributes(folder);
+    return found.isDirectory()
+        && found.owner().equals(owner)
+        && found.permissions().equals(PosixFilePermissions.fromString(FOLDER_MODE));
+  }
+
+  /** Tells whether a path is a regular file, not a link to one, of this owner. */
+  public static boolean isFileOf(UserPrincipal owner, Path file) throws IOException {
+    PosixFileAttributes found = attributes(file);
+    return found.isRegularFile() && found.owner().equals(owner);
+  }
+
+  private static PosixFileAttributes attributes(Path path) throws IOException {
+    return Files.readAttributes(path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+  }
+
   private static FileChannel open(Path file, OpenOption content) throws IOException {
+    if (isSomethingElse(file)) {
+      // To open a pipe would wait for whoever reads it, for ever.
+      throw new IOException(
+          "%s is no regular file; remove it, or name another folder".formatted(file));
+    }
     Set<OpenOption> options =
         Set.of(
             StandardOpenOption.CREATE,
@@ -54,6 +84,11 @@ public final class PrivateFiles {
       Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(FILE_MODE));
     }
     return channel;
+  }
+
+  private static boolean isSomethingElse(Path file) {
+    return Files.exists(file, LinkOption.NOFOLLOW_LINKS)
+        && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
   }
 
   /** Makes a folder and its parents, the new ones with mode 0700. */

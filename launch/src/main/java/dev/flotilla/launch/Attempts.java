@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /** Runs all ranks of this host, again after a failure as long as the policy says so. */
@@ -79,11 +80,14 @@ final class Attempts {
   private Decision decide(LaunchResult result, int attempt) throws InterruptedException {
     Decision decision = policy.after(result.exitCode(), room.updates());
     boolean canRestart =
-        !decision.restarts() || room.await(() -> room.others().haveAllEnded(), OTHERS_TAKE);
+        !decision.restarts() || awaitUnlessAsked(room.others()::haveAllEnded, OTHERS_TAKE);
     Decision kept =
         canRestart
             ? decision
-            : Decision.giveUp("not restarted: another host does not end its ranks");
+            : Decision.giveUp(
+                interruption.isAskedFor()
+                    ? "not restarted: asked to stop"
+                    : "not restarted: another host does not end its ranks");
     room.sendToHosts(
         new Frame.NextAttempt(
             kept.restarts() ? attempt + 1 : -1, kept.delay().toMillis(), kept.reason()));
@@ -95,7 +99,7 @@ final class Attempts {
       return Decision.giveUp("");
     }
     boolean _ =
-        room.await(
+        awaitUnlessAsked(
             () -> room.others().next().isPresent() || !room.others().isFirstConnected(),
             OTHERS_TAKE.multipliedBy(2));
     return room.others()
@@ -108,10 +112,15 @@ final class Attempts {
             () -> Decision.giveUp("not restarted: the first host's launcher does not answer"));
   }
 
+  /** Waits for other hosts; whoever asks this launch to end need not wait for them. */
+  private boolean awaitUnlessAsked(BooleanSupplier condition, Duration longest)
+      throws InterruptedException {
+    boolean _ = room.await(() -> condition.getAsBoolean() || interruption.isAskedFor(), longest);
+    return condition.getAsBoolean() && !interruption.isAskedFor();
+  }
+
   private Optional<LaunchResult> waitFor(Duration delay) throws InterruptedException {
-    boolean _ =
-        room.await(
-            () -> interruption.isRequested() || interruption.stopSignal().isPresent(), delay);
+    boolean _ = room.await(interruption::isAskedFor, delay);
     interruption.stopSignal().ifPresent(interruption::request);
     return interruption.isRequested()
         ? Optional.of(LaunchResult.ended(interruption.exitCode()))

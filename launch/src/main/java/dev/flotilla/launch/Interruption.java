@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,22 +16,46 @@ import org.jspecify.annotations.Nullable;
  * <p>SIGTERM and SIGUSR1 ask for a stop at which nothing is lost; a second one ends the launch at
  * once. SIGINT and SIGHUP do so the first time: they make the JVM end, which is held back until the
  * ranks are stopped.
+ *
+ * <p>A launching thread that does not come to look, because a full pipe or a dead disk holds it, is
+ * not waited for: the process ends without it, and the ranks with the process.
  */
 final class Interruption implements AutoCloseable {
 
   private static final Duration LONGEST = Duration.ofSeconds(12);
 
+  /** Longer than a launcher takes to name a failure and to end its ranks, without a look here. */
+  private static final Duration LONGEST_UNSEEN = Duration.ofSeconds(20);
+
+  private final Duration longestUnseen;
+  private final IntConsumer halt;
   private final CountDownLatch requested = new CountDownLatch(1);
   private final CountDownLatch finished = new CountDownLatch(1);
   private final AtomicReference<@Nullable String> stopSignal = new AtomicReference<>();
   private final Thread hook =
       Thread.ofPlatform().name("flotilla-launcher-stop").unstarted(this::holdBack);
   private volatile int exitCode = ExitCodes.INTERRUPTED;
+  private volatile long lastLook = System.nanoTime();
   private @Nullable ProcessSignals signals;
+
+  private Interruption(Duration longestUnseen, IntConsumer halt) {
+    this.longestUnseen = longestUnseen;
+    this.halt = halt;
+  }
 
   /** Starts to listen. */
   static Interruption listen() {
-    var interruption = new Interruption();
+    return listen(LONGEST_UNSEEN, Runtime.getRuntime()::halt);
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @param longestUnseen how long the launching thread may leave a signal unseen
+   * @param halt ends the process with an exit code
+   */
+  static Interruption listen(Duration longestUnseen, IntConsumer halt) {
+    var interruption = new Interruption(longestUnseen, halt);
     try {
       Runtime.getRuntime().addShutdownHook(interruption.hook);
       interruption.signals = ProcessSignals.listen(interruption::signalled);
@@ -40,9 +65,28 @@ final class Interruption implements AutoCloseable {
     return interruption;
   }
 
-  private void signalled(String name) {
-    if (!stopSignal.compareAndSet(null, name)) {
+  /** Takes a signal that asks for a stop. */
+  void signalled(String name) {
+    if (stopSignal.compareAndSet(null, name)) {
+      Thread.ofPlatform().daemon().name("flotilla-launcher-end").start(() -> endUnseen(name));
+    } else {
       request(name);
+    }
+  }
+
+  private void endUnseen(String signal) {
+    lastLook = System.nanoTime();
+    try {
+      long left = longestUnseen.toNanos();
+      while (left > 0) {
+        if (finished.await(left, TimeUnit.NANOSECONDS)) {
+          return;
+        }
+        left = longestUnseen.toNanos() - (System.nanoTime() - lastLook);
+      }
+      halt.accept(Signals.exitCode(signal));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -58,12 +102,19 @@ final class Interruption implements AutoCloseable {
   }
 
   boolean isRequested() {
+    lastLook = System.nanoTime();
     return requested.getCount() == 0;
   }
 
   /** Returns the signal that has asked for a stop. */
   Optional<String> stopSignal() {
+    lastLook = System.nanoTime();
     return Optional.ofNullable(stopSignal.get());
+  }
+
+  /** Tells whether anybody wants the launch to end, at once or after a stop. */
+  boolean isAskedFor() {
+    return isRequested() || stopSignal().isPresent();
   }
 
   /** Returns the exit code of a launch that ends because of a request. */

@@ -7,8 +7,9 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;
@@ -19,6 +20,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It goes away with {@link #close()}. A launcher that is killed cannot do so; the next one
  * removes what it left. A lock that the kernel drops with its process tells the two apart.
+ *
+ * <p>Others may put what they like beside it, under the same name: a link that leads elsewhere, or
+ * a pipe that nobody ever opens at its other end. Only a folder that this user has made, and that
+ * nobody else can change, is looked into.
  */
 final class MeetingFolder implements AutoCloseable {
 
@@ -38,10 +43,10 @@ final class MeetingFolder implements AutoCloseable {
     this.warnings = warnings;
   }
 
-  /** Makes a folder of mode 0700 under the given one, after removing what dead launchers left. */
+  /** Makes a folder of mode 0700 under the given one, and removes what dead launchers left. */
   static MeetingFolder create(Path temporary, Consumer<String> warnings) throws IOException {
-    removeAbandoned(temporary);
     Path folder = Files.createTempDirectory(temporary, PREFIX);
+    removeAbandoned(temporary, Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS));
     FileChannel channel = PrivateFiles.openEmpty(folder.resolve(LOCK));
     channel.lock();
     return new MeetingFolder(folder, channel, warnings);
@@ -69,23 +74,28 @@ final class MeetingFolder implements AutoCloseable {
     }
   }
 
-  private static void removeAbandoned(Path temporary) throws IOException {
+  private static void removeAbandoned(Path temporary, UserPrincipal self) throws IOException {
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(temporary, PREFIX + "*")) {
       for (Path folder : folders) {
-        removeIfAbandoned(folder);
+        removeIfAbandoned(folder, self);
       }
     }
   }
 
-  private static void removeIfAbandoned(Path folder) {
+  private static void removeIfAbandoned(Path folder, UserPrincipal self) {
     Path file = folder.resolve(LOCK);
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-      Instant made = Files.getLastModifiedTime(file).toInstant();
-      if (made.isBefore(Instant.now().minus(SETTLED)) && tryLock(channel) != null) {
-        PrivateFiles.deleteFolder(folder);
+    try {
+      if (!PrivateFiles.isFolderOf(self, folder) || !PrivateFiles.isFileOf(self, file)) {
+        return;
+      }
+      try (FileChannel channel = PrivateFiles.openExisting(file)) {
+        Instant made = Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toInstant();
+        if (made.isBefore(Instant.now().minus(SETTLED)) && tryLock(channel) != null) {
+          PrivateFiles.deleteFolder(folder);
+        }
       }
     } catch (IOException e) {
-      // Another user's folder, or another launcher was faster: either way not ours to remove.
+      // Another launcher was faster: not ours to remove.
     }
   }
 

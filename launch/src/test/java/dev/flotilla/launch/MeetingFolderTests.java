@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class MeetingFolderTests {
@@ -47,6 +48,31 @@ class MeetingFolderTests {
     assertThat(unrelated).isDirectory();
   }
 
+  @Timeout(20)
+  @Test
+  void neitherOpensNorRemovesWhatOthersMayHavePutThere() throws Exception {
+    Path target = folderWithLock("elsewhere", Duration.ofMinutes(2));
+    Files.createFile(target.resolve("precious"));
+    Path link = Files.createSymbolicLink(temporary.resolve("flotilla-launch-link"), target);
+    Path open = folderWithLock("flotilla-launch-open", Duration.ofMinutes(2));
+    Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
+    Path pipe = privateFolder("flotilla-launch-pipe");
+    var mkfifo = new ProcessBuilder("mkfifo", pipe.resolve("lock").toString()).start();
+    assertThat(mkfifo.waitFor()).isZero();
+    Path linkedLock = privateFolder("flotilla-launch-linked-lock");
+    Files.createSymbolicLink(linkedLock.resolve("lock"), target.resolve("lock"));
+
+    try (var folder = create()) {
+      assertThat(folder.path()).isDirectory();
+    }
+
+    assertThat(link).isSymbolicLink();
+    assertThat(target.resolve("precious")).exists();
+    assertThat(open).isDirectory();
+    assertThat(pipe).isDirectory();
+    assertThat(linkedLock).isDirectory();
+  }
+
   private MeetingFolder create() throws IOException {
     return MeetingFolder.create(
         temporary,
@@ -56,9 +82,15 @@ class MeetingFolderTests {
   }
 
   private Path folderWithLock(String name, Duration age) throws IOException {
-    Path folder = Files.createDirectory(temporary.resolve(name));
+    Path folder = privateFolder(name);
     age(Files.createFile(folder.resolve("lock")), age);
     return folder;
+  }
+
+  private Path privateFolder(String name) throws IOException {
+    return Files.createDirectory(
+        temporary.resolve(name),
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
   }
 
   private static void age(Path file, Duration age) throws IOException {
