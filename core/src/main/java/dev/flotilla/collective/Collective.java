@@ -28,6 +28,18 @@ public interface Collective extends AutoCloseable {
    */
   Pending allGather(Tensor whole, Tensor part, Traffic traffic);
 
+  /**
+   * Starts a gather of slices of any length; {@code own} is this rank's, and may lie at its place
+   * in {@code whole}.
+   */
+  Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic);
+
+  /**
+   * Starts a sum over ranks of which each rank gets its slice, in {@code own}; {@code whole} stays
+   * as it is. In main memory the order of the sum is that of ranks.
+   */
+  Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic);
+
   /** Starts an exchange of equal slices: slice j of {@code input} goes to rank j. */
   Pending allToAll(Tensor output, Tensor input, Traffic traffic);
 

@@ -13,9 +13,16 @@ final class CostModel {
     return 2L * (size - 1) * bytes / size;
   }
 
-  /** A ring: every rank passes on all parts but one. */
+  /**
+   * A ring: every rank passes on all parts but one; with slices, it sends its own to each other.
+   */
   static long allGather(int size, long partBytes) {
     return (size - 1) * partBytes;
+  }
+
+  /** Every rank sends all slices but its own. */
+  static long reduceScatter(long bytes, long ownBytes) {
+    return bytes - ownBytes;
   }
 
   /** Every rank sends each other rank its slice. */

@@ -16,8 +16,14 @@ final class Elements {
     return tensor.view(-1L);
   }
 
-  /** Returns views of a dense tensor of at most so many bytes, in order; itself if it is short. */
+  /**
+   * Returns views of a dense tensor of at most so many bytes, in order; itself if it is short, none
+   * if it is empty.
+   */
   static List<Tensor> pieces(Tensor tensor, long bytes) {
+    if (tensor.numel() == 0) {
+      return List.of();
+    }
     long length = Math.max(1, bytes / tensor.element_size());
     if (tensor.numel() <= length) {
       return List.of(tensor);

@@ -89,8 +89,7 @@ final class GlooCollective implements Collective {
           Operation.starting("all-gather", part, timeout),
           traffic,
           CostModel.allGather(size(), bytes),
-          whole,
-          _ -> part);
+          new Messages(bytes, from -> slice(whole, from), _ -> part));
     }
     return start(
         Operation.starting("all-gather", part, timeout),
@@ -108,42 +107,82 @@ final class GlooCollective implements Collective {
         Operation.starting("all-to-all", input, timeout),
         traffic,
         CostModel.allToAll(size(), bytes),
-        output,
-        to -> slice(input, to));
+        new Messages(bytes / size(), from -> slice(output, from), to -> slice(input, to)));
+  }
+
+  @Override
+  public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
+    TensorChecks.slices(whole, own, slices, this);
+    return messages(
+        Operation.starting("all-gather", whole, timeout),
+        traffic,
+        CostModel.allGather(size(), TensorChecks.bytes(own)),
+        new Messages(
+            slices.longest() * whole.element_size(),
+            from -> slices.slice(whole, from),
+            _ -> Elements.row(own)));
+  }
+
+  /** Gloo's own moves the bytes of an all-reduce. */
+  @Override
+  public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic) {
+    TensorChecks.slices(whole, own, slices, this);
+    return ScatteredSum.of(
+        own,
+        size(),
+        sum ->
+            messages(
+                Operation.starting("reduce-scatter", whole, timeout),
+                traffic,
+                CostModel.reduceScatter(TensorChecks.bytes(whole), TensorChecks.bytes(own)),
+                new Messages(
+                    slices.longest() * whole.element_size(),
+                    sum::from,
+                    to -> slices.slice(whole, to))));
   }
 
   /**
-   * Sends each rank its own, and gathers what they send in the order of ranks.
+   * What each rank sends to each.
+   *
+   * @param longest bytes of the longest one between any two ranks
+   * @param placeOf where this rank receives what another sends
+   * @param partFor what this rank sends to another
+   */
+  private record Messages(long longest, IntFunction<Tensor> placeOf, IntFunction<Tensor> partFor) {}
+
+  /**
+   * Sends each rank its own, and receives what they send.
    *
    * <p>All receipts come first, so that both directions of a link are used: Gloo's own all-to-all
-   * uses one after the other.
+   * uses one after the other. Tags are counted for the longest message, so that all ranks count
+   * alike.
    */
-  private Pending messages(
-      Operation operation,
-      Traffic traffic,
-      long bytes,
-      Tensor gathered,
-      IntFunction<Tensor> partFor) {
+  private Pending messages(Operation operation, Traffic traffic, long bytes, Messages messages) {
     if (operation.bytes() == 0) {
       return Pending.DONE;
     }
     try (var _ = TensorScope.open()) {
       List<Function<Backend, Work>> receipts = new ArrayList<>();
       List<Function<Backend, Work>> sends = new ArrayList<>();
+      long most = Math.ceilDiv(messages.longest(), BYTES_OF_STEP);
       for (int away = 1; away < size(); away++) {
         int from = Math.floorMod(rank() - away, size());
         int to = (rank() + away) % size();
-        var received = Elements.pieces(slice(gathered, from), BYTES_OF_STEP);
-        var sent = Elements.pieces(partFor.apply(to), BYTES_OF_STEP);
-        for (int i = 0; i < sent.size(); i++) {
+        var received = Elements.pieces(messages.placeOf().apply(from), BYTES_OF_STEP);
+        var sent = Elements.pieces(messages.partFor().apply(to), BYTES_OF_STEP);
+        for (int i = 0; i < most; i++) {
           int tag = member.group().nextTag();
-          var source = sent.get(i);
-          var target = received.get(i);
-          receipts.add(group -> group.recv(new TensorVector(target), from, tag));
-          sends.add(group -> group.send(new TensorVector(source), to, tag));
+          if (i < received.size()) {
+            var target = received.get(i);
+            receipts.add(group -> group.recv(new TensorVector(target), from, tag));
+          }
+          if (i < sent.size()) {
+            var source = sent.get(i);
+            sends.add(group -> group.send(new TensorVector(source), to, tag));
+          }
         }
       }
-      Elements.copy(slice(gathered, rank()), partFor.apply(rank()));
+      Elements.copy(messages.placeOf().apply(rank()), messages.partFor().apply(rank()));
       receipts.addAll(sends);
       var pending = member.group().startMessages(operation, receipts);
       member.ledger().add(traffic, bytes);

@@ -43,6 +43,20 @@ record HostStaging(Collective inner) implements Collective {
   }
 
   @Override
+  public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
+    return whole.is_cuda()
+        ? staged(whole, own, (all, part) -> inner.allGather(all, part, slices, traffic))
+        : inner.allGather(whole, own, slices, traffic);
+  }
+
+  @Override
+  public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic) {
+    return whole.is_cuda()
+        ? staged(own, whole, (part, all) -> inner.reduceScatter(part, all, slices, traffic))
+        : inner.reduceScatter(own, whole, slices, traffic);
+  }
+
+  @Override
   public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
     return output.is_cuda()
         ? staged(output, input, (out, in) -> inner.allToAll(out, in, traffic))

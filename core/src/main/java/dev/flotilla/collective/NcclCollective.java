@@ -1,8 +1,11 @@
 package dev.flotilla.collective;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
 import org.bytedeco.pytorch.Backend;
 import org.bytedeco.pytorch.LongVector;
 import org.bytedeco.pytorch.Tensor;
@@ -83,6 +86,70 @@ final class NcclCollective implements Collective {
   }
 
   @Override
+  public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
+    if (!whole.is_cuda()) {
+      return host.allGather(whole, own, slices, traffic);
+    }
+    TensorChecks.slices(whole, own, slices, this);
+    if (slices.areEqual()) {
+      return allGather(whole, own, traffic);
+    }
+    // NCCL gathers equal parts alone; each rank's own is broadcast from its place instead.
+    Elements.copy(slices.slice(whole, rank()), own);
+    List<Function<Backend, Work>> calls = new ArrayList<>();
+    for (int root = 0; root < size(); root++) {
+      if (slices.length(root) > 0) {
+        calls.add(broadcastOf(whole, slices, root));
+      }
+    }
+    return start(
+        Operation.starting("all-gather", whole, timeout),
+        traffic,
+        CostModel.allGather(size(), TensorChecks.bytes(own)),
+        calls);
+  }
+
+  private Function<Backend, Work> broadcastOf(Tensor whole, RankSlices slices, int root) {
+    return group ->
+        group.broadcast(new TensorVector(slices.slice(whole, root)), member.options().from(root));
+  }
+
+  @Override
+  public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic) {
+    if (!whole.is_cuda()) {
+      return host.reduceScatter(own, whole, slices, traffic);
+    }
+    TensorChecks.slices(whole, own, slices, this);
+    var operation = Operation.starting("reduce-scatter", whole, timeout);
+    long sent = CostModel.reduceScatter(TensorChecks.bytes(whole), TensorChecks.bytes(own));
+    if (slices.areEqual()) {
+      return start(
+          operation,
+          traffic,
+          sent,
+          group -> group._reduce_scatter_base(Elements.row(own), Elements.row(whole)));
+    }
+    return ScatteredSum.of(
+        own,
+        size(),
+        sum ->
+            start(
+                operation,
+                traffic,
+                sent,
+                group ->
+                    group.alltoall_base(
+                        sum.received(),
+                        Elements.row(whole),
+                        lengths(_ -> own.numel()),
+                        lengths(slices::length))));
+  }
+
+  private LongVector lengths(IntToLongFunction ofRank) {
+    return new LongVector(IntStream.range(0, size()).mapToLong(ofRank).toArray());
+  }
+
+  @Override
   public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
     if (!output.is_cuda()) {
       return host.allToAll(output, input, traffic);
@@ -100,11 +167,16 @@ final class NcclCollective implements Collective {
   /** Empty tensors are not sent; as all ranks agree on sizes, all of them skip it. */
   private Pending start(
       Operation operation, Traffic traffic, long sent, Function<Backend, Work> call) {
+    return start(operation, traffic, sent, List.of(call));
+  }
+
+  private Pending start(
+      Operation operation, Traffic traffic, long sent, List<Function<Backend, Work>> calls) {
     if (operation.bytes() == 0) {
       return Pending.DONE;
     }
     var pending =
-        member.group().start(operation, List.of(call), work -> NcclConnection.await(work, timeout));
+        member.group().start(operation, calls, work -> NcclConnection.await(work, timeout));
     member.ledger().add(traffic, sent);
     return pending;
   }

@@ -40,6 +40,18 @@ public final class SoloCollective implements Collective {
   }
 
   @Override
+  public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
+    TensorChecks.slices(whole, own, slices, this);
+    return copied(whole, own);
+  }
+
+  @Override
+  public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic) {
+    TensorChecks.slices(whole, own, slices, this);
+    return copied(own, whole);
+  }
+
+  @Override
   public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
     TensorChecks.exchanges(output, input, size());
     return copied(output, input);

@@ -29,6 +29,17 @@ final class TensorChecks {
     }
   }
 
+  static void slices(Tensor whole, Tensor own, RankSlices slices, Collective group) {
+    sameType(whole, own);
+    if (slices.ranks() != group.size()
+        || slices.elements() != whole.numel()
+        || slices.length(group.rank()) != own.numel()) {
+      throw new IllegalArgumentException(
+          "rank %d of %d was given %s, a tensor of %d elements and its own slice of %d"
+              .formatted(group.rank(), group.size(), slices, whole.numel(), own.numel()));
+    }
+  }
+
   static void exchanges(Tensor output, Tensor input, int size) {
     sameType(output, input);
     if (output.numel() != input.numel() || input.numel() % size != 0) {

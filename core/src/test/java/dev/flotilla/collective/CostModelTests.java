@@ -19,6 +19,11 @@ class CostModelTests {
   }
 
   @Test
+  void aReduceScatterSendsAllSlicesButItsOwn() {
+    assertThat(CostModel.reduceScatter(1000, 300)).isEqualTo(700);
+  }
+
+  @Test
   void allToAllKeepsOwnSlice() {
     assertThat(CostModel.allToAll(4, 1000)).isEqualTo(750);
   }

@@ -3,6 +3,7 @@ package dev.flotilla.testkit;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Noticeboard;
 import dev.flotilla.collective.Pending;
+import dev.flotilla.collective.RankSlices;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.collective.TrafficCount;
@@ -75,6 +76,18 @@ public final class RecordingCollective implements Collective {
   }
 
   @Override
+  public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
+    record(Kind.ALL_GATHER, own, traffic);
+    return collective.allGather(whole, own, slices, traffic);
+  }
+
+  @Override
+  public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic) {
+    record(Kind.REDUCE_SCATTER, whole, traffic);
+    return collective.reduceScatter(own, whole, slices, traffic);
+  }
+
+  @Override
   public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
     record(Kind.ALL_TO_ALL, input, traffic);
     return collective.allToAll(output, input, traffic);
@@ -123,6 +136,8 @@ public final class RecordingCollective implements Collective {
     BROADCAST,
     /** A gathering of all parts. */
     ALL_GATHER,
+    /** A sum of which each rank gets its slice. */
+    REDUCE_SCATTER,
     /** An exchange of slices. */
     ALL_TO_ALL
   }
