@@ -4,6 +4,7 @@ import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.CollectiveSettings;
 import dev.flotilla.collective.Collectives;
 import dev.flotilla.collective.GpuBackend;
+import dev.flotilla.collective.RankSlices;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.ComputeDevice;
@@ -57,7 +58,7 @@ final class NcclCheck {
       }
       verdicts.expect(
           "operations are counted",
-          collective.count(Traffic.EXCHANGE).operations() == 5L * types.size(),
+          collective.count(Traffic.EXCHANGE).operations() == 7L * types.size(),
           collective.count(Traffic.EXCHANGE).toString());
     }
   }
@@ -72,7 +73,18 @@ final class NcclCheck {
     boolean isGathered = isSame(whole, values);
     whole.zero_();
     collective.allToAll(whole, values, Traffic.EXCHANGE).await();
-    return isGathered && isSame(whole, values) && values.min().item_double() == 7;
+    boolean isExchanged = isSame(whole, values);
+    var slices = RankSlices.even(LENGTH, collective.size());
+    whole.zero_();
+    collective.reduceScatter(whole, values, slices, Traffic.EXCHANGE).await();
+    boolean isScattered = isSame(whole, values);
+    whole.zero_();
+    collective.allGather(whole, values, slices, Traffic.EXCHANGE).await();
+    return isGathered
+        && isExchanged
+        && isScattered
+        && isSame(whole, values)
+        && values.min().item_double() == 7;
   }
 
   private static boolean isSame(Tensor a, Tensor b) {
