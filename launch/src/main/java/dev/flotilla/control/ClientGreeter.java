@@ -7,28 +7,25 @@ import org.jspecify.annotations.Nullable;
 /** The end that connects: answers the challenge and checks the other end's proof. */
 final class ClientGreeter implements Connection.Greeter {
 
+  /** Whoever listens is a rank's launcher, or that of the first host. */
+  private static final Identity LISTENER = new Identity(true, 0, 0, 0);
+
   private final JobKey key;
   private final Identity self;
-  private final Peer other;
   private Frame.@Nullable Challenge challenge;
   private Frame.@Nullable Hello hello;
 
-  /**
-   * Creates a greeter for one connection.
-   *
-   * @param other who is at the other end once it has proved the key
-   */
-  ClientGreeter(JobKey key, Identity self, Peer other) {
+  /** Creates a greeter for one connection. */
+  ClientGreeter(JobKey key, Identity self) {
     this.key = key;
     this.self = self;
-    this.other = other;
   }
 
   @Override
   public void start(Wire wire) {}
 
   @Override
-  public Optional<Peer> take(Frame frame, Wire wire) throws IOException {
+  public Optional<Identity> take(Frame frame, Wire wire) throws IOException {
     return switch (frame) {
       case Frame.Challenge it when challenge == null -> {
         challenge = it;
@@ -36,7 +33,7 @@ final class ClientGreeter implements Connection.Greeter {
         wire.send(hello);
         yield Optional.empty();
       }
-      case Frame.Welcome welcome when isProved(welcome) -> Optional.of(other);
+      case Frame.Welcome welcome when isProved(welcome) -> Optional.of(LISTENER);
       case Frame.Refused(String reason) -> throw new RefusedException(reason);
       default -> throw new RefusedException("the other end does not know the job key");
     };

@@ -22,14 +22,14 @@ final class Connection implements Closeable {
      *
      * @throws IOException if it can never be
      */
-    Optional<Peer> take(Frame frame, Wire wire) throws IOException;
+    Optional<Identity> take(Frame frame, Wire wire) throws IOException;
   }
 
   private final Wire wire;
   private final SelectionKey key;
   private final Greeter greeter;
   private final long deadline;
-  private Optional<Peer> peer = Optional.empty();
+  private Optional<Identity> other = Optional.empty();
 
   private Connection(Wire wire, SelectionKey key, Greeter greeter, Duration greetingTakes) {
     this.wire = wire;
@@ -47,12 +47,17 @@ final class Connection implements Closeable {
     return connection;
   }
 
+  /** Returns who is at the other end, once that is proved. */
+  Optional<Identity> other() {
+    return other;
+  }
+
   Optional<Peer> peer() {
-    return peer;
+    return other.map(Identity::peer);
   }
 
   boolean isLate() {
-    return peer.isEmpty() && System.nanoTime() - deadline > 0;
+    return other.isEmpty() && System.nanoTime() - deadline > 0;
   }
 
   List<Frame> receive() throws IOException {
@@ -61,11 +66,11 @@ final class Connection implements Closeable {
 
   /** Takes a frame of the greeting; tells whether it was the last. */
   boolean greet(Frame frame) throws IOException {
-    peer = greeter.take(frame, wire);
-    if (peer.isPresent()) {
+    other = greeter.take(frame, wire);
+    if (other.isPresent()) {
       wire.trust();
     }
-    return peer.isPresent();
+    return other.isPresent();
   }
 
   void send(Frame frame) throws IOException {

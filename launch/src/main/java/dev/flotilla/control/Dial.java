@@ -16,7 +16,8 @@ public final class Dial {
   private final String host;
   private final int port;
   private final JobKey key;
-  private final int node;
+  private final Identity self;
+  private final Duration patience;
   private final long deadline;
   private long nextTry = System.nanoTime();
   private @Nullable SocketChannel channel;
@@ -31,15 +32,25 @@ public final class Dial {
    * @param patience how long to try
    */
   public Dial(String host, int port, JobKey key, int node, Duration patience) {
+    this(host, port, key, Identity.ofHost(node), patience);
+  }
+
+  private Dial(String host, int port, JobKey key, Identity self, Duration patience) {
     this.host = host;
     this.port = port;
     this.key = key;
-    this.node = node;
+    this.self = self;
+    this.patience = patience;
     this.deadline = System.nanoTime() + patience.toNanos();
   }
 
+  /** Returns a new try to connect, as the same launcher, after the connection was lost. */
+  public Dial again() {
+    return new Dial(host, port, key, self, patience);
+  }
+
   Connection.Greeter greeter() {
-    return new ClientGreeter(key, Identity.ofHost(node), new Peer.Host(0));
+    return new ClientGreeter(key, self);
   }
 
   String failed(IOException why) {
@@ -73,13 +84,17 @@ public final class Dial {
     if (channel == null) {
       channel = start();
     }
-    if (channel != null && channel.finishConnect()) {
-      return Optional.of(channel);
-    }
     if (System.nanoTime() - deadline > 0) {
       throw new IOException("no answer");
     }
-    return Optional.empty();
+    if (channel == null || !channel.finishConnect()) {
+      return Optional.empty();
+    }
+    SocketChannel connected = channel;
+    channel = null;
+    // If the other end does not greet, this is tried again.
+    nextTry = System.nanoTime() + PAUSE.toNanos();
+    return Optional.of(connected);
   }
 
   /** Starts to connect once the name is known; asking for it may take long. */

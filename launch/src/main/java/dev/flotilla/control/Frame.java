@@ -17,12 +17,13 @@ public sealed interface Frame {
    *
    * @param isHost whether it is the launcher of another host rather than a rank
    * @param number rank or number of the host
-   * @param pid its process
+   * @param instance what tells it from another that claims the same number
    * @param generation how often the job was restarted before
    * @param nonce number that the welcome must contain
    * @param proof proof of the key
    */
-  record Hello(boolean isHost, int number, long pid, int generation, Bits256 nonce, Bits256 proof)
+  record Hello(
+      boolean isHost, int number, long instance, int generation, Bits256 nonce, Bits256 proof)
       implements Frame {}
 
   /**

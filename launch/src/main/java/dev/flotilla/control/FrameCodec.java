@@ -45,7 +45,7 @@ final class FrameCodec {
           new FrameOutput(2)
               .flag(it.isHost())
               .number(it.number())
-              .longNumber(it.pid())
+              .longNumber(it.instance())
               .number(it.generation())
               .bits(it.nonce())
               .bits(it.proof());

@@ -16,7 +16,7 @@ final class Greeting {
     return new Frame.Hello(
         identity.isHost(),
         identity.number(),
-        identity.pid(),
+        identity.instance(),
         identity.generation(),
         nonce,
         key.prove(words(challenge, identity, nonce)));

@@ -45,6 +45,7 @@ public final class Hub implements AutoCloseable {
   private final Map<Peer, Connection> peers = new HashMap<>();
   private final Deque<Connection> strangers = new ArrayDeque<>();
   private final List<Dial> dials = new ArrayList<>();
+  private final Map<Connection, Dial> dialled = new HashMap<>();
   private final Thread thread;
   private volatile int generation;
   private volatile boolean isClosed;
@@ -73,12 +74,12 @@ public final class Hub implements AutoCloseable {
 
   /** Lets ranks connect; the hub closes the channel. */
   public void listenForRanks(ServerSocketChannel server, JobKey key) {
-    listen(server, () -> new ServerGreeter(key, false, () -> generation));
+    listen(server, () -> new ServerGreeter(key, false, () -> generation, this::isTaken));
   }
 
   /** Lets the launchers of other hosts connect; the hub closes the channel. */
   public void listenForHosts(ServerSocketChannel server, JobKey key) {
-    listen(server, () -> new ServerGreeter(key, true, () -> generation));
+    listen(server, () -> new ServerGreeter(key, true, () -> generation, this::isTaken));
   }
 
   private void listen(ServerSocketChannel server, Supplier<Connection.Greeter> greeters) {
@@ -173,14 +174,15 @@ public final class Hub implements AutoCloseable {
     try {
       SocketChannel channel = ((ServerSocketChannel) key.channel()).accept();
       if (channel != null) {
-        take(channel, greeters.get());
+        Optional<Connection> _ = take(channel, greeters.get());
       }
     } catch (IOException e) {
       events.add(new HubEvent.Warning("a connection could not be accepted: " + e.getMessage()));
     }
   }
 
-  private void take(SocketChannel channel, Connection.Greeter greeter) throws IOException {
+  private Optional<Connection> take(SocketChannel channel, Connection.Greeter greeter)
+      throws IOException {
     if (strangers.size() == MOST_STRANGERS) {
       drop(strangers.getFirst());
     }
@@ -190,8 +192,10 @@ public final class Hub implements AutoCloseable {
       Connection connection = Connection.open(channel, key, greeter, greetingTakes);
       key.attach(connection);
       strangers.add(connection);
+      return Optional.of(connection);
     } catch (IOException e) {
       channel.close();
+      return Optional.empty();
     }
   }
 
@@ -206,6 +210,7 @@ public final class Hub implements AutoCloseable {
     } catch (RefusedException e) {
       events.add(
           new HubEvent.Warning("the first host's launcher refuses this one: " + e.getMessage()));
+      dialled.remove(connection);
       drop(connection);
     } catch (IOException | CancelledKeyException e) {
       drop(connection);
@@ -221,13 +226,23 @@ public final class Hub implements AutoCloseable {
     }
   }
 
-  private void admit(Connection connection) throws IOException {
+  private void admit(Connection connection) {
     Peer peer = connection.peer().orElseThrow();
-    if (peers.putIfAbsent(peer, connection) != null) {
-      throw new FrameException(peer + " is connected already");
+    Connection before = peers.get(peer);
+    if (before != null) {
+      drop(before);
     }
+    peers.put(peer, connection);
     strangers.remove(connection);
+    dialled.remove(connection);
     events.add(new HubEvent.Joined(peer));
+  }
+
+  /** A launcher that has lost its connection may be back before this end knows that it is lost. */
+  private boolean isTaken(Identity newcomer) {
+    Optional<Identity> there =
+        Optional.ofNullable(peers.get(newcomer.peer())).flatMap(Connection::other);
+    return there.isPresent() && !(newcomer.isHost() && there.get().equals(newcomer));
   }
 
   private void drop(Connection connection) {
@@ -237,6 +252,10 @@ public final class Hub implements AutoCloseable {
       // It is of no use any more either way.
     }
     strangers.remove(connection);
+    Dial unanswered = dialled.remove(connection);
+    if (unanswered != null) {
+      dials.add(unanswered);
+    }
     connection
         .peer()
         .filter(peer -> peers.remove(peer, connection))
@@ -251,8 +270,9 @@ public final class Hub implements AutoCloseable {
     try {
       Optional<SocketChannel> channel = dial.attempt();
       if (channel.isPresent()) {
-        take(channel.get(), dial.greeter());
         dials.remove(dial);
+        take(channel.get(), dial.greeter())
+            .ifPresentOrElse(connection -> dialled.put(connection, dial), () -> dials.add(dial));
       }
     } catch (IOException e) {
       dials.remove(dial);

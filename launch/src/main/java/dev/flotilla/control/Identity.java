@@ -1,17 +1,20 @@
 package dev.flotilla.control;
 
+import java.util.random.RandomGenerator;
+
 /**
  * Who connects.
  *
  * @param isHost whether it is the launcher of a host rather than a rank
  * @param number rank or number of the host
- * @param pid its process
+ * @param instance tells it from another that claims the same number: the process of a rank, a
+ *     random number of a launcher
  * @param generation how often the job was restarted before
  */
-record Identity(boolean isHost, int number, long pid, int generation) {
+record Identity(boolean isHost, int number, long instance, int generation) {
 
   static Identity of(Frame.Hello hello) {
-    return new Identity(hello.isHost(), hello.number(), hello.pid(), hello.generation());
+    return new Identity(hello.isHost(), hello.number(), hello.instance(), hello.generation());
   }
 
   static Identity ofRank(int rank, int generation) {
@@ -19,7 +22,7 @@ record Identity(boolean isHost, int number, long pid, int generation) {
   }
 
   static Identity ofHost(int node) {
-    return new Identity(true, node, ProcessHandle.current().pid(), 0);
+    return new Identity(true, node, RandomGenerator.getDefault().nextLong(), 0);
   }
 
   Peer peer() {

@@ -108,7 +108,7 @@ final class LauncherChannel implements RankChannel {
   }
 
   private void greet(Wire wire) throws IOException, InterruptedException {
-    var greeter = new ClientGreeter(folder.key(), self, new Peer.Host(0));
+    var greeter = new ClientGreeter(folder.key(), self);
     boolean isKnown = false;
     while (!isKnown) {
       // One by one: what comes right behind the welcome is no greeting any more.

@@ -3,6 +3,7 @@ package dev.flotilla.control;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.IntSupplier;
+import java.util.function.Predicate;
 
 /** The end that listens: sends a challenge, checks the answer, and proves the key in turn. */
 final class ServerGreeter implements Connection.Greeter {
@@ -10,6 +11,7 @@ final class ServerGreeter implements Connection.Greeter {
   private final JobKey key;
   private final boolean forHosts;
   private final IntSupplier generation;
+  private final Predicate<Identity> isTaken;
   private final Frame.Challenge challenge = new Frame.Challenge(Bits256.random());
 
   /**
@@ -17,11 +19,13 @@ final class ServerGreeter implements Connection.Greeter {
    *
    * @param forHosts whether launchers of other hosts connect here, or ranks
    * @param generation the attempt that ranks must belong to
+   * @param isTaken tells whether somebody else is connected as this one
    */
-  ServerGreeter(JobKey key, boolean forHosts, IntSupplier generation) {
+  ServerGreeter(JobKey key, boolean forHosts, IntSupplier generation, Predicate<Identity> isTaken) {
     this.key = key;
     this.forHosts = forHosts;
     this.generation = generation;
+    this.isTaken = isTaken;
   }
 
   @Override
@@ -30,7 +34,7 @@ final class ServerGreeter implements Connection.Greeter {
   }
 
   @Override
-  public Optional<Peer> take(Frame frame, Wire wire) throws IOException {
+  public Optional<Identity> take(Frame frame, Wire wire) throws IOException {
     if (!(frame instanceof Frame.Hello hello)) {
       throw new FrameException("a stranger must say who it is first");
     }
@@ -43,8 +47,17 @@ final class ServerGreeter implements Connection.Greeter {
     if (!forHosts && hello.generation() != generation.getAsInt()) {
       throw refusal(wire, "this rank belongs to an earlier attempt");
     }
+    Identity newcomer = Identity.of(hello);
+    if (isTaken.test(newcomer)) {
+      throw refusal(
+          wire,
+          forHosts
+              ? "another launcher is connected as host %d; give each host a --node-rank of its own"
+                  .formatted(newcomer.number())
+              : "rank %d is connected already".formatted(newcomer.number()));
+    }
     wire.send(Greeting.welcome(key, challenge, hello));
-    return Optional.of(Identity.of(hello).peer());
+    return Optional.of(newcomer);
   }
 
   private static IOException refusal(Wire wire, String reason) throws IOException {

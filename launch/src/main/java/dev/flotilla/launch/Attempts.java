@@ -87,7 +87,7 @@ final class Attempts {
             : Decision.giveUp(
                 interruption.isAskedFor()
                     ? "not restarted: asked to stop"
-                    : "not restarted: another host does not end its ranks");
+                    : "not restarted: another host does not end its ranks, or is gone");
     room.sendToHosts(
         new Frame.NextAttempt(
             kept.restarts() ? attempt + 1 : -1, kept.delay().toMillis(), kept.reason()));
@@ -100,7 +100,7 @@ final class Attempts {
     }
     boolean _ =
         awaitUnlessAsked(
-            () -> room.others().next().isPresent() || !room.others().isFirstConnected(),
+            () -> room.others().next().isPresent() || !room.canReachFirst(),
             OTHERS_TAKE.multipliedBy(2));
     return room.others()
         .next()

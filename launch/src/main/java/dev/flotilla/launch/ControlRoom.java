@@ -33,6 +33,9 @@ final class ControlRoom implements AutoCloseable {
   private static final Duration BEAT = Duration.ofSeconds(1);
   private static final Duration POLL = Duration.ofMillis(10);
 
+  /** A launcher that lives dials again several times a second. */
+  private static final Duration COMING_BACK_TAKES = Duration.ofSeconds(4);
+
   private final Hub hub;
   private final ControlFolder folder;
   private final Console console;
@@ -46,6 +49,7 @@ final class ControlRoom implements AutoCloseable {
   private long lastBeat = System.nanoTime();
   private @Nullable String stopSignal;
   private @Nullable StopVote vote;
+  private Frame.@Nullable StopDecision decision;
   private @Nullable FailureNotice notice;
 
   private ControlRoom(Hub hub, ControlFolder folder, Console console, OtherHosts others) {
@@ -94,6 +98,7 @@ final class ControlRoom implements AutoCloseable {
     dumped.clear();
     stopSignal = null;
     vote = null;
+    decision = null;
     notice = null;
     hub.expect(attempt);
     for (int rank : ranks) {
@@ -136,22 +141,53 @@ final class ControlRoom implements AutoCloseable {
     silence.heard(peer);
     joined.add(peer);
     everJoined.add(peer);
-    if (peer instanceof Peer.Host) {
+    if (peer instanceof Peer.Host(int node)) {
+      if (others.lost().contains(peer)) {
+        console.say("the launcher of host %d is connected again".formatted(node));
+      }
       others.joined(peer);
     }
-    if (vote != null) {
+    if (vote != null && (peer instanceof Peer.Rank || others.isFirst())) {
       hub.send(peer, new Frame.StopRequest());
     }
-    if (notice != null && peer instanceof Peer.Rank) {
+    if (decision != null && (peer instanceof Peer.Rank || others.isFirst())) {
+      hub.send(peer, decision);
+    }
+    if (notice != null) {
       hub.send(peer, new Frame.Notice(notice));
     }
   }
 
   private void leave(Peer peer) {
     forget(peer);
-    if (peer instanceof Peer.Host) {
+    if (peer instanceof Peer.Host(int node)) {
       others.left(peer);
+      if (others.lost().contains(peer)) {
+        // The time until it is back counts as silence.
+        silence.heard(peer);
+        console.say("the connection to the launcher of host %d is lost".formatted(node));
+      }
     }
+  }
+
+  /** Returns a host whose connection was lost and has not come back in time. */
+  Optional<Peer> gone() {
+    return others.lost().stream().filter(this::isGone).findFirst();
+  }
+
+  private boolean isGone(Peer host) {
+    return silence.of(host).compareTo(COMING_BACK_TAKES) >= 0;
+  }
+
+  /** Waits for a lost host to come back or to be gone. */
+  void awaitLost() throws InterruptedException {
+    boolean _ =
+        await(() -> others.lost().stream().allMatch(this::isGone), COMING_BACK_TAKES.plus(BEAT));
+  }
+
+  /** Tells whether the first host's launcher is connected, or may soon be so again. */
+  boolean canReachFirst() {
+    return others.isFirstConnected() || others.lost().stream().anyMatch(host -> !isGone(host));
   }
 
   private void take(Peer peer, Frame frame) {
@@ -178,6 +214,15 @@ final class ControlRoom implements AutoCloseable {
     vote = new StopVote(voters);
     voters.forEach(voter -> hub.send(voter, new Frame.StopRequest()));
     return vote;
+  }
+
+  /** Tells everybody for whom this launcher decides where to stop, also who connects later. */
+  void decide(long microStep) {
+    decision = new Frame.StopDecision(microStep);
+    hub.sendToRanks(decision);
+    if (others.isFirst()) {
+      hub.sendToHosts(decision);
+    }
   }
 
   void sendToRanks(Frame frame) {

@@ -139,7 +139,7 @@ final class FailureReporter {
               settings.hosts().isEmpty() ? "host " + node : settings.hosts().get(node),
               0,
               ExitCodes.HANG,
-              "the launcher of host %d is silent".formatted(node),
+              "the launcher of host %d is %s".formatted(node, hang.isGone() ? "gone" : "silent"),
               "host %d: %s".formatted(node, hang.cause()),
               room.place(firstRank(node, settings)).progress(),
               "on that host",

@@ -8,6 +8,7 @@ import java.time.Duration;
  *
  * @param peer which
  * @param silence for how long
+ * @param isGone whether it has ended its connection, rather than fallen silent
  * @param cause what is known about it
  */
-record Hang(Peer peer, Duration silence, String cause) {}
+record Hang(Peer peer, Duration silence, boolean isGone, String cause) {}

@@ -47,6 +47,10 @@ final class HangWatch {
 
   /** Looks at all ranks and hosts; returns one that hangs. */
   Optional<Hang> look() throws InterruptedException {
+    Optional<Hang> gone = gone();
+    if (gone.isPresent()) {
+      return gone;
+    }
     if (hangTimeout.isZero()) {
       return Optional.empty();
     }
@@ -63,6 +67,21 @@ final class HangWatch {
         .filter(this::isWatched)
         .findFirst()
         .map(this::hang);
+  }
+
+  /** Returns another host whose launcher has died, or cannot be reached any more. */
+  Optional<Hang> gone() {
+    return room.gone()
+        .map(
+            host ->
+                new Hang(
+                    host,
+                    room.silence().of(host),
+                    true,
+                    "its launcher has died, or the link to it is cut: the connection ended %d s ago"
+                            .formatted(silence(host))
+                        + " and was not made again\n"
+                        + whereabouts()));
   }
 
   /** A JVM may take long to start, so one that has not been heard of is silent only if stopped. */
@@ -130,6 +149,7 @@ final class HangWatch {
     return new Hang(
         peer,
         room.silence().of(peer),
+        false,
         "silent for %d s%s\n%s".formatted(silence(peer), whereAndWhy(peer), whereabouts()));
   }
 
@@ -146,7 +166,7 @@ final class HangWatch {
     boolean isGone = isOwn && process(place.rank()).isEmpty();
     Peer voice = isOwn ? new Peer.Rank(place.rank()) : room.others().hostOf(place.rank());
     Duration silent = room.silence().of(voice);
-    boolean isSilent = silent.compareTo(SUSPICIOUS) >= 0;
+    boolean isSilent = silent.compareTo(SUSPICIOUS) >= 0 || room.others().lost().contains(voice);
     return new Whereabouts.Seen(place, isGone, isSilent ? silent : Duration.ZERO);
   }
 

@@ -37,11 +37,13 @@ final class OtherHosts {
   private final Hub hub;
   private final SortedMap<Integer, RankPlace> places = new TreeMap<>();
   private final Set<Peer> connected = new HashSet<>();
+  private final Set<Peer> lost = new HashSet<>();
   private final Set<Peer> ended = new HashSet<>();
+  private @Nullable Dial dial;
   private @Nullable FailureNotice failure;
   private Frame.@Nullable NextAttempt next;
   private @Nullable Long decision;
-  private boolean stopRequested;
+  private int stopRequests;
   private boolean leaving;
 
   OtherHosts(LaunchSettings settings, Hub hub) {
@@ -60,7 +62,8 @@ final class OtherHosts {
       hub.listenForHosts(listen(port), key);
     } else {
       String master = settings.masterAddress().orElseThrow();
-      hub.dial(new Dial(master, port, key, settings.nodeRank(), CONNECTING_TAKES));
+      dial = new Dial(master, port, key, settings.nodeRank(), CONNECTING_TAKES);
+      hub.dial(dial);
     }
   }
 
@@ -96,14 +99,24 @@ final class OtherHosts {
 
   void joined(Peer host) {
     connected.add(host);
+    lost.remove(host);
   }
 
+  /** Notes the end of a connection; before the host has ended its ranks, it has to come back. */
   void left(Peer host) {
     connected.remove(host);
+    if (ended.contains(host)) {
+      return;
+    }
+    lost.add(host);
+    if (dial != null) {
+      hub.dial(dial.again());
+    }
   }
 
-  boolean isConnected(Peer host) {
-    return connected.contains(host);
+  /** Returns the hosts whose connection was lost and has not come back. */
+  Set<Peer> lost() {
+    return lost;
   }
 
   /** Takes a frame of another host; the first host passes failures on to all. */
@@ -117,7 +130,7 @@ final class OtherHosts {
           passOn(from, frame);
         }
       }
-      case Frame.StopRequest() -> stopRequested = true;
+      case Frame.StopRequest() -> stopRequests++;
       case Frame.StopDecision(long microStep) -> decision = microStep;
       case Frame.Leave() -> leaving = true;
       case Frame.HostEnded _ -> ended.add(from);
@@ -163,7 +176,12 @@ final class OtherHosts {
   }
 
   boolean isStopRequested() {
-    return stopRequested;
+    return stopRequests > 0;
+  }
+
+  /** Returns how often the first host has asked where the ranks are: again after a lost answer. */
+  int stopRequests() {
+    return stopRequests;
   }
 
   boolean isLeaving() {
@@ -179,7 +197,7 @@ final class OtherHosts {
   }
 
   boolean haveAllEnded() {
-    return ended.containsAll(connected);
+    return lost.isEmpty() && ended.containsAll(connected);
   }
 
   Optional<Frame.NextAttempt> next() {
@@ -193,7 +211,7 @@ final class OtherHosts {
     failure = null;
     next = null;
     decision = null;
-    stopRequested = false;
+    stopRequests = 0;
     leaving = false;
   }
 }

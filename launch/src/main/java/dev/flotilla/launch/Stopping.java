@@ -36,7 +36,7 @@ final class Stopping {
   private @Nullable String signal;
   private @Nullable StopVote vote;
   private boolean isDecided;
-  private boolean hasAnswered;
+  private int answered;
   private long start;
 
   Stopping(
@@ -96,8 +96,6 @@ final class Stopping {
     console.say("asked to stop (%s); the ranks agree on where".formatted(asked));
     if (room.others().isFirst()) {
       vote = room.startVote(voters());
-    } else {
-      room.others().sendToFirst(new Frame.StopAsked(asked));
     }
   }
 
@@ -120,7 +118,6 @@ final class Stopping {
     }
     if (current.missing().isEmpty()) {
       tell(current.decision());
-      room.sendToHosts(new Frame.StopDecision(current.decision()));
       return Verdict.GO_ON;
     }
     return isOver(VOTE_TAKES) ? endBySignal("not all of them answer") : Verdict.GO_ON;
@@ -147,8 +144,10 @@ final class Stopping {
     }
     if (room.others().isStopRequested()) {
       answer();
+    } else {
+      room.others().sendToFirst(new Frame.StopAsked(signal()));
     }
-    boolean isLost = !room.others().isFirstConnected() || isOver(VOTE_TAKES.multipliedBy(2));
+    boolean isLost = !room.canReachFirst() || isOver(VOTE_TAKES.multipliedBy(2));
     return isLost ? endBySignal("the first host's launcher does not answer") : Verdict.GO_ON;
   }
 
@@ -157,15 +156,15 @@ final class Stopping {
       vote = room.startVote(voters());
     }
     forgetTheDead(vote);
-    if (vote.missing().isEmpty() && !hasAnswered) {
-      hasAnswered = true;
+    if (vote.missing().isEmpty() && answered < room.others().stopRequests()) {
+      answered = room.others().stopRequests();
       room.others().sendToFirst(new Frame.Position(vote.furthest(), vote.isPossible()));
     }
   }
 
   private void tell(long microStep) {
     isDecided = true;
-    room.sendToRanks(new Frame.StopDecision(microStep));
+    room.decide(microStep);
     console.say(
         microStep == RankPlace.NONE
             ? "no rank has begun a micro-step or goes on training; they end after the next, if any"

@@ -166,9 +166,11 @@ final class Supervisor {
       return interrupted();
     }
     Optional<FailureNotice> elsewhere = elsewhere(seenFirst);
-    return elsewhere.isPresent()
-        ? failedElsewhere(elsewhere.get())
-        : failedHere(seenFirst, stopped);
+    if (elsewhere.isPresent()) {
+      return failedElsewhere(elsewhere.get());
+    }
+    Optional<Hang> gone = allMayHaveWaited() ? hangs.gone() : Optional.empty();
+    return gone.isPresent() ? hung(gone.get()) : failedHere(seenFirst, stopped);
   }
 
   private void tellAll(FailureNotice notice) throws InterruptedException {
@@ -199,11 +201,17 @@ final class Supervisor {
 
   /** Ranks that failed because of a peer may have one on another host to blame. */
   private Optional<FailureNotice> elsewhere(RankEnd seenFirst) throws InterruptedException {
-    boolean mayBe = group.ends().stream().filter(RankEnd::failed).allMatch(RankEnd::mayHaveWaited);
-    if (!settings.isOneHost() && mayBe && seenFirst.mayHaveWaited()) {
-      boolean _ = room.await(() -> room.others().failure().isPresent(), OTHERS_TAKE);
+    if (!settings.isOneHost() && allMayHaveWaited() && seenFirst.mayHaveWaited()) {
+      boolean isKnown = room.await(() -> room.others().failure().isPresent(), OTHERS_TAKE);
+      if (!isKnown) {
+        room.awaitLost();
+      }
     }
-    return mayBe ? room.others().failure() : Optional.empty();
+    return allMayHaveWaited() ? room.others().failure() : Optional.empty();
+  }
+
+  private boolean allMayHaveWaited() {
+    return group.ends().stream().filter(RankEnd::failed).allMatch(RankEnd::mayHaveWaited);
   }
 
   private LaunchResult failedHere(RankEnd seenFirst, List<RankProcess> stopped)

@@ -119,6 +119,28 @@ class HubTests {
   }
 
   @Test
+  void aLauncherThatComesBackTakesItsOwnPlaceAndNobodyElses() throws Exception {
+    Path hosts = path.resolve("hosts");
+    PrivateFiles.createFolders(hosts);
+    folder = new ControlFolder(hosts);
+    hub.listenForHosts(folder.listen(), folder.key());
+    Identity one = Identity.ofHost(1);
+    greet(folder.key(), one);
+    assertThat(next()).isEqualTo(new HubEvent.Joined(new Peer.Host(1)));
+
+    assertThat(greet(folder.key(), one)).isInstanceOf(Frame.Welcome.class);
+    assertThat(next()).isEqualTo(new HubEvent.Left(new Peer.Host(1)));
+    assertThat(next()).isEqualTo(new HubEvent.Joined(new Peer.Host(1)));
+    assertClosed(opened.getFirst());
+
+    assertThat(greet(folder.key(), Identity.ofHost(1)))
+        .isEqualTo(
+            new Frame.Refused(
+                "another launcher is connected as host 1; give each host a --node-rank of its"
+                    + " own"));
+  }
+
+  @Test
   void cutsAStrangerWhoAnnouncesALongFrame() throws IOException {
     SocketChannel stranger = connect();
     stranger.write(ByteBuffer.allocate(4).putInt(FrameCodec.LONGEST_OF_STRANGERS + 1).flip());
@@ -193,9 +215,9 @@ class HubTests {
 
   @Test
   void aLinkRefusesALauncherThatDoesNotKnowTheKey() throws Exception {
-    var greeter = new ClientGreeter(JobKey.known(), Identity.ofRank(0, 0), new Peer.Host(0));
+    var greeter = new ClientGreeter(JobKey.known(), Identity.ofRank(0, 0));
     var wire = new Wire(connect());
-    Optional<Peer> peer = greeter.take(receive(wire), wire);
+    Optional<Identity> peer = greeter.take(receive(wire), wire);
 
     assertThat(peer).isEmpty();
     assertThat(receive(wire)).isInstanceOf(Frame.Refused.class);

@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two launchers that take this host for two. */
 @Timeout(60)
@@ -122,6 +126,67 @@ class SeveralHostsTests {
         .contains("the launcher of host 1 is silent for 5 s")
         .contains("cause    host 1: silent for 8 s")
         .contains("ranks 2,3 were last seen before the first micro-step, silent for 8 s");
+  }
+
+  /** Ranks that meet nobody for long, as in many local steps, notice nothing by themselves. */
+  @Execution(ExecutionMode.CONCURRENT)
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aLauncherThatDiesIsNamedWhileNoRankWaitsForItsRanks(int killed) throws Exception {
+    startBoth(0, "*:link", "*:begin:9/8", "*:print:ready", "*:sleep:40000");
+    awaitRanks();
+    hosts.forEach(host -> host.awaitLog(1, "ready"));
+    Thread.sleep(1500);
+
+    hosts.get(killed).process().destroyForcibly();
+
+    LauncherProcess left = hosts.get(1 - killed);
+    assertThat(left.await(20)).as(left.out()).isEqualTo(ExitCodes.HANG);
+    assertThat(left.out())
+        .contains("the connection to the launcher of host %d is lost".formatted(killed))
+        .contains("ended    the launcher of host %d is gone".formatted(killed))
+        .contains("cause    host %d: its launcher has died, or the link to it".formatted(killed))
+        .contains("at       update 8, micro-step 9");
+    assertThat(left.logOf(0)).contains("failed at update 8, micro-step 9: host " + killed);
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void aLauncherThatDiesIsNamedAlsoWhereRanksFailBecauseOfIt() throws Exception {
+    Path marker = folder.resolve("killed");
+    startBoth(0, "*:link", "0:await:" + marker, "0:peer:connection reset", "*:sleep:40000");
+    awaitRanks();
+    Thread.sleep(1500);
+
+    hosts.get(1).process().destroyForcibly().waitFor();
+    Files.createFile(marker);
+
+    assertThat(hosts.getFirst().await(20)).isEqualTo(ExitCodes.HANG);
+    assertThat(hosts.getFirst().out()).contains("ended    the launcher of host 1 is gone");
+  }
+
+  @Execution(ExecutionMode.CONCURRENT)
+  @Test
+  void aLostConnectionIsDialledAgain() throws Exception {
+    try (var relay = Relay.to(port + 1)) {
+      String key = JobKey.newText();
+      start(0, key, 0, "*:link", "*:train:100000/20");
+      port = relay.port() - 1;
+      start(1, key, 0, "*:link", "*:train:100000/20");
+      awaitRanks();
+      Awaitility.await().until(relay::isUsed);
+      Thread.sleep(1000);
+
+      relay.cut();
+
+      for (LauncherProcess host : hosts) {
+        Awaitility.await().until(() -> host.out().contains("is connected again"));
+      }
+      LauncherProcess.signal("TERM", hosts.get(1).process().pid());
+      for (LauncherProcess host : hosts) {
+        assertThat(host.await(20)).as(host.out()).isEqualTo(ExitCodes.STOPPED);
+      }
+    }
   }
 
   @Execution(ExecutionMode.CONCURRENT)

@@ -3,6 +3,7 @@ package dev.flotilla.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.world.ExitCodes;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -29,9 +30,15 @@ class StopTests {
   @CsvSource({"TERM, launcher", "USR1, launcher", "TERM, rank", "TERM, group"})
   void allRanksStopAfterTheSameMicroStep(String signal, String whom) throws Exception {
     try (var launcher =
-        LauncherProcess.start(folder, 3, "*:link", "*:train:100000/20", "*:print:not stopped")) {
-      launcher.awaitRanks(3);
-      Thread.sleep(1500);
+        LauncherProcess.start(
+            folder,
+            3,
+            "*:link",
+            "*:begin:0/0",
+            "*:print:begun",
+            "*:train:100000/20",
+            "*:print:not stopped")) {
+      awaitBegun(launcher, 3);
 
       LauncherProcess.signal(signal, pid(launcher, whom));
 
@@ -45,6 +52,11 @@ class StopTests {
           .doesNotContain("failed");
       assertThat(launcher.ranks()).noneMatch(ProcessHandle::isAlive);
     }
+  }
+
+  private static void awaitBegun(LauncherProcess launcher, int ranks) throws IOException {
+    launcher.awaitRanks(ranks);
+    IntStream.range(0, ranks).forEach(rank -> launcher.awaitLog(rank, "begun"));
   }
 
   private static long pid(LauncherProcess launcher, String whom) {
@@ -64,9 +76,9 @@ class StopTests {
   @Test
   void ranksThatEndBeforeTheAgreedMicroStepHaveSucceeded() throws Exception {
     try (var launcher =
-        LauncherProcess.start(folder, 2, "*:link", "*:begin:7/7", "*:sleep:2000", "*:print:end")) {
-      launcher.awaitRanks(2);
-      Thread.sleep(1000);
+        LauncherProcess.start(
+            folder, 2, "*:link", "*:begin:7/7", "*:print:begun", "*:sleep:3000", "*:print:end")) {
+      awaitBegun(launcher, 2);
 
       LauncherProcess.signal("TERM", launcher.process().pid());
 
@@ -80,9 +92,9 @@ class StopTests {
   @Test
   void aSecondSignalLeavesAtOnce() throws Exception {
     try (var launcher =
-        LauncherProcess.start(folder, 2, "*:link", "*:begin:7/7", "*:sleep:30000")) {
-      launcher.awaitRanks(2);
-      Thread.sleep(1000);
+        LauncherProcess.start(
+            folder, 2, "*:link", "*:begin:7/7", "*:print:begun", "*:sleep:30000")) {
+      awaitBegun(launcher, 2);
 
       LauncherProcess.signal("TERM", launcher.process().pid());
       Thread.sleep(500);
