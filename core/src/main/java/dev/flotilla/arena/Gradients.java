@@ -23,6 +23,7 @@ public final class Gradients implements AutoCloseable {
   private static final int TAIL = 3;
   private static final int FOUND = 3;
   private static final long COUNT_BASE = 1 << 12;
+  private static final long UNKNOWN = -1;
 
   private final Layout layout;
   private final Tensor all;
@@ -274,7 +275,10 @@ public final class Gradients implements AutoCloseable {
     writeCount();
     summed.tensor("gradients", withTail);
     count = summed.number("count", count);
-    sealedHigh = Math.floorDiv(count, COUNT_BASE);
+    // A sum of tails has no carry: what was written on other ranks is not how this count is split.
+    sealedHigh = UNKNOWN;
+    isCountWritten = false;
+    writeCount();
     change();
   }
 

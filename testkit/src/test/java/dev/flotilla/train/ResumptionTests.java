@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.data.BatchSource;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.LossTerms;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
@@ -186,6 +188,40 @@ class ResumptionTests {
             it ->
                 assertThat(it)
                     .contains("saved by %d ranks, restored by %d".formatted(before, after)));
+  }
+
+  /** The counts of two ranks are more than the lower of the two numbers that hold them. */
+  @ParameterizedTest
+  @CsvSource({"2, 1", "3, 2", "1, 2"})
+  void aHalfWindowOfAnotherNumberOfRanksIsDividedByAllItsTerms(int before, int after) {
+    Ranks.of(before)
+        .callWorlds(
+            world -> {
+              try (var trainer = trainer(world).build()) {
+                backward(trainer, 3_000);
+                trainer.save();
+                trainer.awaitSave();
+                return world.rank();
+              }
+            });
+    var counts =
+        Ranks.of(after)
+            .callWorlds(
+                world -> {
+                  try (var trainer = trainer(world).build()) {
+                    assertThat(trainer.resume(folder)).isPresent();
+                    backward(trainer, 100);
+                    return trainer.ownLoop().update().totals().count();
+                  }
+                });
+    assertThat(counts).containsOnly(3_000L * before + 100L * after);
+  }
+
+  private static void backward(Trainer trainer, long terms) {
+    try (var _ = TensorScope.open()) {
+      var weight = trainer.model().parameter("fc1.weight");
+      trainer.ownLoop().backward(new LossTerms(weight.square().sum(), terms));
+    }
   }
 
   private void clear() {
