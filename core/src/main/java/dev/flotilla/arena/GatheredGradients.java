@@ -41,8 +41,19 @@ final class GatheredGradients implements AutoCloseable {
     parameter.mutable_grad().put(none);
   }
 
+  /** Adds what a backward leaves; of one that fails nothing stays. */
   void after(Runnable backward) {
-    backward.run();
+    try {
+      backward.run();
+      addAll();
+    } finally {
+      try (var _ = TensorScope.open()) {
+        parameters.forEach(this::forget);
+      }
+    }
+  }
+
+  private void addAll() {
     try (var _ = TensorScope.open()) {
       List<Tensor> gradients = new ArrayList<>(parameters.size());
       List<Tensor> reached = new ArrayList<>(parameters.size());
@@ -54,7 +65,6 @@ final class GatheredGradients implements AutoCloseable {
         }
       }
       add(reached, gradients);
-      parameters.forEach(this::forget);
     }
   }
 

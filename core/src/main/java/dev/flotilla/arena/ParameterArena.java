@@ -91,7 +91,7 @@ public final class ParameterArena implements AutoCloseable {
    * @return the names of parameters that the backward did not reach
    */
   public List<String> bindGradientsAfter(Runnable firstBackward) {
-    firstBackward.run();
+    runOrForget(firstBackward);
     List<String> unused = new ArrayList<>();
     try (var _ = TensorScope.open()) {
       for (var slot : layout.slots()) {
@@ -99,6 +99,18 @@ public final class ParameterArena implements AutoCloseable {
       }
     }
     return unused;
+  }
+
+  /** A backward that fails must not leave gradients that the next one would add to. */
+  private void runOrForget(Runnable backward) {
+    try {
+      backward.run();
+    } catch (RuntimeException | Error failure) {
+      try (var _ = TensorScope.open()) {
+        parameters.values().forEach(parameter -> parameter.mutable_grad().put(new Tensor()));
+      }
+      throw failure;
+    }
   }
 
   private void bindGradient(Slot slot, List<String> unused) {

@@ -1,6 +1,7 @@
 package dev.flotilla.arena;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
@@ -56,6 +57,42 @@ class ArenaTests {
       assertThat(gradients.narrow(0, 16, 3).sum().item_double()).isEqualTo(2 * 3 * 2);
       assertThat(gradients.narrow(0, 32, 16).abs().sum().item_double()).isZero();
     }
+  }
+
+  @Test
+  void aFirstBackwardThatFailsLeavesNothingToTheNext() {
+    try (var _ = TensorScope.open();
+        var arena = new ParameterArena(LAYOUT)) {
+      Runnable backward = () -> arena.parameters().get("a.bias").sum().backward();
+      assertThatThrownBy(() -> arena.bindGradientsAfter(failingAfter(backward)))
+          .hasMessage("out of memory");
+      arena.bindGradientsAfter(backward);
+      assertThat(arena.gradients().values().sum().item_double()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void gatheredGradientsOfABackwardThatFailsAreNotAddedLater() {
+    try (var _ = TensorScope.open()) {
+      var parameter = torch.ones(3).set_requires_grad(true);
+      var place = TensorScope.keep(torch.zeros(3));
+      try (var gathered = new GatheredGradients(List.of(parameter), List.of(place))) {
+        Runnable backward = () -> parameter.sum().backward();
+        assertThatThrownBy(() -> gathered.after(failingAfter(backward)))
+            .hasMessage("out of memory");
+        gathered.after(backward);
+        gathered.after(backward);
+        assertThat(place.sum().item_double()).isEqualTo(2 * 3);
+      }
+    }
+  }
+
+  /** As when memory ends in the second of the stretches that backward runs through. */
+  private static Runnable failingAfter(Runnable backward) {
+    return () -> {
+      backward.run();
+      throw new IllegalStateException("out of memory");
+    };
   }
 
   @Test
