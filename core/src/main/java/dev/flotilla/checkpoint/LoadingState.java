@@ -59,6 +59,11 @@ final class LoadingState implements RunState, AutoCloseable {
   }
 
   @Override
+  public List<State> dealt() {
+    return ranks.stream().map(rank -> rank.part("own")).toList();
+  }
+
+  @Override
   public State summed() {
     return isRegrouped ? new Dealt().part("sum") : ranks.getFirst().part("sum");
   }

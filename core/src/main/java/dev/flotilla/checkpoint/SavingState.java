@@ -48,6 +48,11 @@ final class SavingState implements RunState {
   }
 
   @Override
+  public List<State> dealt() {
+    return List.of(own());
+  }
+
+  @Override
   public State summed() {
     return own.part("sum");
   }

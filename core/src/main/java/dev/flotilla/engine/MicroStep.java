@@ -25,6 +25,11 @@ public record MicroStep(long index, int inWindow, long update, Decision decision
     return decision != Decision.CONTINUE;
   }
 
+  /** Returns the micro-steps that an unfinished window holds; 0 where none is begun. */
+  int waiting() {
+    return endsWindow() ? 0 : inWindow + 1;
+  }
+
   /** Puts down, or takes up, a place in the run. */
   MicroStep remembered(State state) {
     return new MicroStep(

@@ -2,6 +2,7 @@ package dev.flotilla.engine;
 
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
+import java.util.List;
 
 /**
  * The state of a run whose ranks differ: what would be equal on all of them is each rank's own.
@@ -30,6 +31,11 @@ public record OwnReplica(RunState state) implements RunState {
   @Override
   public State own() {
     return state.own();
+  }
+
+  @Override
+  public List<State> dealt() {
+    return state.dealt();
   }
 
   @Override

@@ -75,18 +75,24 @@ final class PooledWindow {
     pass.clear();
   }
 
-  /** Puts down, or takes up, the batches of a window that has not ended. */
+  /**
+   * Puts down, or takes up, the batches of a window that has not ended; it is pooled over all
+   * ranks, so that it does not matter which of them takes up a batch.
+   */
   void remember(RunState state) {
-    var own = state.own().part("pooled");
-    long count = own.number("batches", waiting.size());
+    var kept = batches();
     if (!state.isSaving()) {
       clear();
     }
-    for (int i = 0; i < count; i++) {
-      if (state.isSaving()) {
-        save(own.part("" + i), waiting.get(i));
-      } else {
-        add(load(own.part("" + i)));
+    for (var rank : state.dealt()) {
+      var part = rank.part("pooled");
+      long count = part.number("batches", kept.size());
+      for (int i = 0; i < count; i++) {
+        if (state.isSaving()) {
+          save(part.part("" + i), kept.get(i));
+        } else {
+          add(load(part.part("" + i)));
+        }
       }
     }
   }

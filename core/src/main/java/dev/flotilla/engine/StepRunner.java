@@ -69,6 +69,11 @@ public final class StepRunner implements Stateful, AutoCloseable {
     return step.index() + 1;
   }
 
+  /** Returns the micro-steps that an unfinished window holds. */
+  public int waiting() {
+    return step.waiting();
+  }
+
   /** Returns the micro-steps of a full window that follows so many updates. */
   public int microStepsAfter(long updatesMade) {
     return workers.accumulation().microSteps(updatesMade);

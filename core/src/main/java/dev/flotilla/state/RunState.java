@@ -1,5 +1,7 @@
 package dev.flotilla.state;
 
+import java.util.List;
+
 /** The state of a run, sorted by what becomes of it when the number of ranks changes. */
 public interface RunState {
 
@@ -14,6 +16,12 @@ public interface RunState {
 
   /** Returns what only this rank knows; another number of ranks cannot take it up. */
   State own();
+
+  /**
+   * Returns what only this rank knows, or with another number of ranks what each of those knew that
+   * this one takes the place of, which may be none; for what any rank can take up, and several of.
+   */
+  List<State> dealt();
 
   /**
    * Returns this rank's part of a sum over all ranks; another number of ranks takes it up with the

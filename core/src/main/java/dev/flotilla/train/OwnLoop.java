@@ -66,6 +66,11 @@ public final class OwnLoop {
     return outcome;
   }
 
+  /** Returns the micro-batches of the window so far. */
+  int waiting() {
+    return runner.waiting();
+  }
+
   /** Throws the gradients of the window away. */
   public void clear() {
     runner.clear();

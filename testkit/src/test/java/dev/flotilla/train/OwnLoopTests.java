@@ -22,10 +22,12 @@ import dev.flotilla.zoo.model.Mlp;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class OwnLoopTests {
 
@@ -78,6 +80,39 @@ class OwnLoopTests {
       }
       assertThat(moved).containsExactly(false, false, false, true, false, false, false, true);
     }
+  }
+
+  @Test
+  void aTrainerThatWasSavedAfterTwoOfFourMicroBatchesUpdatesAfterTwoMore(@TempDir Path folder) {
+    try (var whole = mlp(World.solo()).build()) {
+      var settings = CheckpointSettings.in(folder);
+      assertThat(add(whole, 0, 4)).containsExactly(false, false, false, true);
+      try (var trainer = mlp(World.solo()).checkpoints(settings).build()) {
+        add(trainer, 0, 2);
+        trainer.save();
+        trainer.awaitSave();
+      }
+      try (var trainer = mlp(World.solo()).checkpoints(settings).build()) {
+        assertThat(trainer.resume(folder)).isPresent();
+        assertThatThrownBy(() -> trainer.ownLoop().accumulating(4).run(Batch.empty()))
+            .hasMessageContaining("2 micro-batches are waiting");
+        assertThat(add(trainer, 2, 4)).containsExactly(false, true);
+        assertThat(Snapshot.of(trainer).isSameAs(Snapshot.of(whole))).isTrue();
+      }
+    }
+  }
+
+  /** Tells after which micro-batches there was an update. */
+  private static List<Boolean> add(Trainer trainer, int from, int to) {
+    var step = trainer.ownLoop().accumulating(4);
+    var shard = BatchSource.global(POINTS, 10).epoch(0, 0, 1);
+    List<Boolean> updated = new ArrayList<>();
+    for (int i = from; i < to; i++) {
+      try (var _ = TensorScope.open()) {
+        updated.add(step.add(shard.load(i)).isPresent());
+      }
+    }
+    return updated;
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.flotilla.strategy.localsgd;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
+import java.util.List;
 import java.util.function.Consumer;
 import org.bytedeco.pytorch.Tensor;
 
@@ -101,6 +102,11 @@ final class OptimizerMemory implements RunState, State {
   @Override
   public State own() {
     return this;
+  }
+
+  @Override
+  public List<State> dealt() {
+    return List.of(this);
   }
 
   @Override

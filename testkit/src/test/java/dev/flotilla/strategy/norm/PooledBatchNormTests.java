@@ -29,6 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Pooled BatchNorm equals the large batch, which plain merging does not. */
@@ -182,8 +183,42 @@ class PooledBatchNormTests {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"2, 1", "1, 3", "3, 2"})
+  void aWindowThatWasStoppedInItsMiddleGoesOnWithAnotherNumberOfRanks(
+      int before, int after, @TempDir Path folder) {
+    var example = models().findFirst().orElseThrow();
+    var whole = train(example, World.solo(), 4, merge(4), whole());
+    var settings = CheckpointSettings.in(folder);
+    Ranks.of(before)
+        .callWorlds(
+            world -> {
+              try (var trainer = saving(example, world, settings)) {
+                run(trainer, example, world, 4, 0, 24);
+                trainer.save();
+                trainer.awaitSave();
+                return world.rank();
+              }
+            });
+    var resumed =
+        Ranks.of(after)
+            .callWorlds(
+                world -> {
+                  try (var trainer = saving(example, world, settings)) {
+                    assertThat(trainer.resume(folder)).isPresent();
+                    run(trainer, example, world, 4, 24, UPDATES * WINDOW);
+                    return Snapshot.of(trainer);
+                  }
+                });
+    resumed.forEach(rank -> assertEqual(rank, whole));
+  }
+
   private static Trainer saving(Case example, CheckpointSettings settings) {
-    return Trainer.on(World.solo())
+    return saving(example, World.solo(), settings);
+  }
+
+  private static Trainer saving(Case example, World world, CheckpointSettings settings) {
+    return Trainer.on(world)
         .model(example.model())
         .optimizer(new Momentum(0.05, 0.9))
         .precision(Precision.FLOAT64)
