@@ -7,18 +7,19 @@ import dev.flotilla.model.BufferSpec;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /**
  * A model's buffers: running statistics in one flat tensor, so that averaging them is one
- * collective, and counters on their own, because they are never averaged.
+ * collective, and counters in another, because they are never averaged.
  */
 public final class BufferArena implements AutoCloseable {
 
-  private final ComputeDevice device;
   private final Tensor statistics;
+  private final Tensor counters;
   private final Map<String, Tensor> buffers = new LinkedHashMap<>();
 
   /** Allocates all buffers in main memory with their initial values. */
@@ -28,26 +29,36 @@ public final class BufferArena implements AutoCloseable {
 
   /** Allocates all buffers on a device with their initial values. */
   public BufferArena(List<BufferSpec> specs, Precision precision, ComputeDevice device) {
-    this.device = device;
     try (var _ = TensorScope.open()) {
-      long length =
-          specs.stream().filter(s -> !s.counter()).mapToLong(s -> s.shape().elements()).sum();
-      statistics = TensorScope.keep(device.zeros(precision.scalarType(), length));
-      long offset = 0;
+      statistics = TensorScope.keep(device.zeros(precision.scalarType(), length(specs, false)));
+      counters = TensorScope.keep(device.zeros(torch.ScalarType.Long, length(specs, true)));
+      long[] offsets = new long[2];
       for (var spec : specs) {
-        buffers.put(spec.name(), TensorScope.keep(allocate(spec, offset)));
-        offset += spec.counter() ? 0 : spec.shape().elements();
+        int kind = spec.counter() ? 1 : 0;
+        var flat = spec.counter() ? counters : statistics;
+        buffers.put(spec.name(), TensorScope.keep(place(spec, flat, offsets[kind])));
+        offsets[kind] += spec.shape().elements();
       }
     }
   }
 
-  private Tensor allocate(BufferSpec spec, long offset) {
-    long[] shape = spec.shape().toArray();
-    Tensor buffer =
-        spec.counter()
-            ? device.empty(torch.ScalarType.Long, shape)
-            : statistics.narrow(0, offset, spec.shape().elements()).view(shape);
-    return buffer.fill_(new Scalar(spec.initial()));
+  private static long length(List<BufferSpec> specs, boolean ofCounters) {
+    return specs.stream()
+        .filter(spec -> spec.counter() == ofCounters)
+        .mapToLong(spec -> spec.shape().elements())
+        .sum();
+  }
+
+  private static Tensor place(BufferSpec spec, Tensor flat, long offset) {
+    return flat.narrow(0, offset, spec.shape().elements())
+        .view(spec.shape().toArray())
+        .fill_(new Scalar(spec.initial()));
+  }
+
+  /** Copies all buffers, to put them back later; the copy is the caller's. */
+  public BufferCopy copy() {
+    return new BufferCopy(
+        Stream.of(statistics, counters).filter(flat -> flat.numel() > 0).toList());
   }
 
   /** Returns the buffers by name, in forward order. */
@@ -78,6 +89,7 @@ public final class BufferArena implements AutoCloseable {
   @Override
   public void close() {
     buffers.values().forEach(TensorScope::free);
+    TensorScope.free(counters);
     TensorScope.free(statistics);
   }
 }

@@ -1,12 +1,14 @@
 package dev.flotilla.engine;
 
 import dev.flotilla.arena.BufferArena;
+import dev.flotilla.arena.BufferCopy;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.RunState;
+import dev.flotilla.state.State;
 import dev.flotilla.state.Stateful;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -16,22 +18,45 @@ import org.bytedeco.pytorch.Tensor;
  *
  * <p>s ← Σᵣ nᵣ sᵣ / Σᵣ nᵣ. Evaluation and saving use the average in place of the rank's own values
  * and put those back, so that neither changes the training.
+ *
+ * <p>They move in forward, before anybody knows whether the window's gradients are fit for an
+ * update. A window that ends without one leaves them as they were before it.
  */
-public final class RunningStatistics implements Stateful {
+public final class RunningStatistics implements Stateful, AutoCloseable {
 
   private final BufferArena buffers;
   private final Collective collective;
+  private final BufferCopy before;
   private long samples;
+  private long samplesBefore;
+  private boolean isInWindow;
 
   /** Creates the average of a model's buffers. */
   public RunningStatistics(BufferArena buffers, Collective collective) {
     this.buffers = buffers;
     this.collective = collective;
+    this.before = buffers.copy();
+  }
+
+  /** Notes what a window begins with. */
+  void beginWindow() {
+    before.take();
+    samplesBefore = samples;
+    isInWindow = true;
   }
 
   /** Counts samples this rank has trained on. */
-  public void saw(int more) {
+  void saw(int more) {
     samples += more;
+  }
+
+  /** Ends a window; without an update it has moved nothing. */
+  void endWindow(boolean isUpdated) {
+    if (isInWindow && !isUpdated) {
+      before.putBack();
+      samples = samplesBefore;
+    }
+    isInWindow = false;
   }
 
   /** Runs an action with the average in place; all ranks call it together. */
@@ -64,34 +89,58 @@ public final class RunningStatistics implements Stateful {
     }
   }
 
-  /** Buffers are published as the average over ranks; each rank's own values come on top. */
   @Override
   public void remember(RunState state) {
-    samples = state.summed().number("statistics/samples", samples);
-    if (state.isSaving()) {
-      rememberOwn(state);
-      whileAveraged(
-          () -> {
-            rememberPublished(state);
-            return samples;
-          });
-    } else {
-      rememberPublished(state);
-      rememberOwn(state);
+    isInWindow = state.shared().number("statistics/in_window", isInWindow ? 1 : 0) == 1;
+    if (isInWindow) {
+      rememberBefore(state);
+    }
+    remember(state, "statistics", state.weights());
+  }
+
+  /** Puts down, or takes up, what the window began with, by way of the buffers. */
+  private void rememberBefore(RunState state) {
+    try (var now = buffers.copy()) {
+      long samplesNow = samples;
+      before.putBack();
+      samples = samplesBefore;
+      var part = "statistics/before";
+      remember(state, part, state.shared().part(part));
+      before.take();
+      samplesBefore = samples;
+      now.putBack();
+      samples = samplesNow;
     }
   }
 
-  private void rememberPublished(RunState state) {
-    buffers.buffers().forEach(state.weights()::tensor);
+  /** Buffers are published as the average over ranks; each rank's own values come on top. */
+  private void remember(RunState state, String part, State published) {
+    samples = state.summed().part(part).number("samples", samples);
+    if (state.isSaving()) {
+      rememberOwn(state.own().part(part));
+      whileAveraged(
+          () -> {
+            buffers.buffers().forEach(published::tensor);
+            return samples;
+          });
+    } else {
+      buffers.buffers().forEach(published::tensor);
+      rememberOwn(state.own().part(part));
+    }
   }
 
-  private void rememberOwn(RunState state) {
+  private void rememberOwn(State own) {
     if (isNeeded()) {
-      state.own().tensor("statistics/running", buffers.statistics());
+      own.tensor("running", buffers.statistics());
     }
   }
 
   private boolean isNeeded() {
     return collective.size() > 1 && buffers.hasStatistics();
+  }
+
+  @Override
+  public void close() {
+    before.close();
   }
 }

@@ -26,6 +26,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private final StepWorkers workers;
   private final GradientPasses passes;
   private final WindowExchange exchange;
+  private final RunningStatistics statistics;
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
 
@@ -35,11 +36,17 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /**
    * Builds the workers of a plan.
    *
+   * @param statistics moves with the windows that end in an update
    * @param learningRate the learning rate after a number of updates
    */
   public StepRunner(
-      StepPlan plan, StepContext context, SegmentChain chain, LongToDoubleFunction learningRate) {
+      StepPlan plan,
+      StepContext context,
+      SegmentChain chain,
+      RunningStatistics statistics,
+      LongToDoubleFunction learningRate) {
     this.gradients = context.arena().gradients();
+    this.statistics = statistics;
     this.learningRate = learningRate;
     this.notices = context.notices();
     workers = StepWorkers.of(plan, context);
@@ -92,7 +99,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
     if (lastOfEpoch && accumulation.after(microSteps, false, updates) == Decision.CONTINUE) {
       accumulation.epochEndedInside(microSteps, updates);
     }
-    passes.add(batch, step);
+    add(batch);
     return switch (step.decision()) {
       case CONTINUE -> new StepOutcome(step, gradients.ownTotals());
       case UPDATE -> finishWindow();
@@ -103,15 +110,28 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Runs one micro-batch of a window that a loop of the user's own will end. */
   public Totals accumulate(Batch batch) {
     step = step.next(UNENDING, false, updates);
-    passes.add(batch, step);
+    add(batch);
     return gradients.ownTotals();
   }
 
   /** Adds the gradient of a loss that a loop of the user's own has computed. */
   public Totals accumulate(LossTerms loss) {
     step = step.next(UNENDING, false, updates);
+    beginWindow();
     passes.add(loss, step);
     return gradients.ownTotals();
+  }
+
+  private void add(Batch batch) {
+    beginWindow();
+    passes.add(batch, step);
+    statistics.saw(batch.samples());
+  }
+
+  private void beginWindow() {
+    if (step.inWindow() == 0) {
+      statistics.beginWindow();
+    }
   }
 
   /** Ends the window of a loop of the user's own with an exchange and an update. */
@@ -126,6 +146,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
     step = step.asBoundary();
     exchange.leave();
     passes.clear();
+    statistics.endWindow(false);
   }
 
   /** Drops everything that a micro-step which has failed left behind. */
@@ -133,6 +154,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
     step = step.asBoundary();
     exchange.leave();
     passes.abandon();
+    statistics.endWindow(false);
   }
 
   /** Tells whether a technique decides where windows end. */
@@ -165,6 +187,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private StepOutcome discardWindow() {
     var totals = gradients.totals();
     passes.clear();
+    statistics.endWindow(false);
     return new StepOutcome(step, totals);
   }
 
@@ -194,6 +217,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
     if (proceed) {
       workers.update().apply(lr);
     }
+    statistics.endWindow(proceed);
     // What only this rank leaves out counts as made, or ranks would no longer be in step.
     boolean counts = proceed || workers.isAlone();
     updates += counts ? 1 : 0;

@@ -29,6 +29,7 @@ final class FitLoop {
   private final FitLog log;
   private final Stopwatch training = new Stopwatch();
   private int rollbacks;
+  private long emptyWindows;
   private double dataWait;
 
   FitLoop(Trainer trainer, TrainerBuilder settings, BatchSource source, int epochs) {
@@ -98,11 +99,11 @@ final class FitLoop {
         new TrainingEvent.Started(
             ranks, trainer.model().parameterCount(), lastUpdate - progress.firstUpdate, epochs));
     training.start(progress.seconds);
-    while (progress.epoch < epochs) {
+    while (hasMore()) {
       runEpoch();
     }
     if (progress.evaluatedAt != trainer.updates()) {
-      evaluate(epochs - 1);
+      evaluate(progress.epoch - 1);
     }
     training.stop();
     if (progress.savedAt != trainer.microSteps()) {
@@ -113,7 +114,7 @@ final class FitLoop {
     trainer.averageParameters();
     training.stop();
     progress.isUnderWay = false;
-    trainer.epochs(progress.firstEpoch + epochs);
+    trainer.epochs(progress.firstEpoch + progress.epoch);
     return new FitResult(
         trainer,
         trainer.updates() - progress.firstUpdate,
@@ -126,6 +127,11 @@ final class FitLoop {
 
   private boolean isDone() {
     return loop.maxUpdates() > 0 && trainer.updates() >= lastUpdate;
+  }
+
+  /** A limit counts the updates that were made, so windows that were left out cost more epochs. */
+  private boolean hasMore() {
+    return loop.maxUpdates() > 0 ? !isDone() : progress.epoch < epochs;
   }
 
   private void runEpoch() {
@@ -156,6 +162,7 @@ final class FitLoop {
       progress.index++;
       if (outcome.step().isBoundary()) {
         progress.totals = outcome.totals();
+        requireTerms(outcome, shard);
       }
       if (outcome.updated()) {
         afterUpdate(epoch, outcome);
@@ -164,6 +171,18 @@ final class FitLoop {
         rollBack(outcome);
       }
       stopIfAsked();
+    }
+  }
+
+  /** A limit of updates is never reached with data that hold nothing to learn from. */
+  private void requireTerms(StepOutcome outcome, RankShard shard) {
+    boolean isEmpty = !outcome.updated() && outcome.totals().count() == 0;
+    emptyWindows = isEmpty ? emptyWindows + 1 : 0;
+    if (loop.maxUpdates() > 0 && emptyWindows > shard.batches()) {
+      throw new NumbersException(
+          "%d windows in a row, a whole epoch of them, had no loss term: max_steps %d is never reached"
+                  .formatted(emptyWindows, loop.maxUpdates())
+              + "; look at the targets of the data");
     }
   }
 

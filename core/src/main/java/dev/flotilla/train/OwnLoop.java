@@ -2,7 +2,6 @@ package dev.flotilla.train;
 
 import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.RunningStatistics;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.StepRunner;
 import dev.flotilla.model.LossTerms;
@@ -24,24 +23,21 @@ import dev.flotilla.model.LossTerms;
 public final class OwnLoop {
 
   private final StepRunner runner;
-  private final RunningStatistics statistics;
   private final NumberGuard guard;
   private int insideNoSync;
 
-  OwnLoop(StepRunner runner, RunningStatistics statistics, NumberGuard guard) {
+  OwnLoop(StepRunner runner, NumberGuard guard) {
     if (runner.hasOwnWindows()) {
       throw new IllegalStateException(
           "gradient_merge already decides when to update: call step, or build the trainer without"
               + " it");
     }
     this.runner = runner;
-    this.statistics = statistics;
     this.guard = guard;
   }
 
   /** Runs a micro-batch and adds to the gradients; returns this rank's totals of the window. */
   public Totals forwardBackward(Batch batch) {
-    statistics.saw(batch.samples());
     return runner.accumulate(batch);
   }
 

@@ -74,7 +74,7 @@ public final class Trainer implements AutoCloseable {
       collective = start.collective();
       model = start.model();
       chain = resources.own(new SegmentChain(model, settings.seed, collective.rank()));
-      statistics = new RunningStatistics(model.buffers(), collective);
+      statistics = resources.own(new RunningStatistics(model.buffers(), collective));
       learningRate =
           new LearningRate(
               settings.requiredOptimizer(),
@@ -119,7 +119,7 @@ public final class Trainer implements AutoCloseable {
             this::note,
             text -> settings.sink.on(new TrainingEvent.Measured(text)),
             settings.sink);
-    return new StepRunner(plan, context, chain, learningRate);
+    return new StepRunner(plan, context, chain, statistics, learningRate);
   }
 
   private int microStepsAfter(long update) {
@@ -139,7 +139,6 @@ public final class Trainer implements AutoCloseable {
   /** Runs one micro-batch and says whether it is the last of an epoch. */
   public StepOutcome step(Batch batch, boolean lastOfEpoch) {
     var outcome = runner.step(batch, lastOfEpoch);
-    statistics.saw(batch.samples());
     guard.judge(outcome, updates());
     return outcome;
   }
@@ -151,7 +150,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Returns the parts of a step for a loop of your own. */
   public OwnLoop ownLoop() {
-    return new OwnLoop(runner, statistics, guard);
+    return new OwnLoop(runner, guard);
   }
 
   /** Trains for a number of epochs, or until the loop's limit of updates. */

@@ -1,0 +1,39 @@
+package dev.flotilla.arena;
+
+import dev.flotilla.memory.TensorScope;
+import java.util.List;
+import org.bytedeco.pytorch.Tensor;
+
+/** The values that buffers had at some moment, in memory of their own. */
+public final class BufferCopy implements AutoCloseable {
+
+  private final List<Tensor> live;
+  private final List<Tensor> values;
+
+  /** Copies tensors, which stay the caller's. */
+  BufferCopy(List<Tensor> live) {
+    this.live = live;
+    try (var _ = TensorScope.open()) {
+      values = live.stream().map(flat -> TensorScope.keep(flat.clone())).toList();
+    }
+  }
+
+  /** Copies the values of now. */
+  public void take() {
+    for (int i = 0; i < live.size(); i++) {
+      values.get(i).copy_(live.get(i));
+    }
+  }
+
+  /** Gives the buffers the values they had. */
+  public void putBack() {
+    for (int i = 0; i < live.size(); i++) {
+      live.get(i).copy_(values.get(i));
+    }
+  }
+
+  @Override
+  public void close() {
+    values.forEach(TensorScope::free);
+  }
+}
