@@ -5,6 +5,7 @@ import dev.flotilla.data.Batch;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.state.RunState;
+import dev.flotilla.state.State;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -168,9 +169,13 @@ final class GradientPasses {
     gradients.clear();
   }
 
-  /** Puts down, or takes up, a window that has not ended. */
-  void remember(RunState state) {
-    gradients.remember(state.summed().part("window"));
+  /**
+   * Puts down, or takes up, a window that has not ended.
+   *
+   * @param sums what the window's sums belong to
+   */
+  void remember(RunState state, State sums) {
+    gradients.remember(sums.part("window"));
     if (pool != null) {
       pool.remember(state);
     }

@@ -267,13 +267,16 @@ public final class StepRunner implements Stateful, AutoCloseable {
     var shared = state.shared().part("step");
     step = step.remembered(shared);
     updates = shared.number("updates", updates);
-    rememberWindow(state);
+    // Workers first: they may have to bring the ranks' sums to one scale before these are saved.
     workers.remember(state);
+    rememberWindow(state);
   }
 
   private void rememberWindow(RunState state) {
     if (!step.endsWindow()) {
-      passes.remember(state);
+      // Gradients at parameters of a rank's own, in its own loss scale, are of no use to others.
+      boolean isOwn = workers.sync().letsRanksDiffer();
+      passes.remember(state, isOwn ? state.own() : state.summed());
     } else if (!state.isSaving()) {
       passes.clear();
     }

@@ -58,7 +58,8 @@ record Replica(
     return sync.letsRanksDiffer() && checkpoint.ranks() != collective.size()
         ? Optional.of(
             "each rank goes on from the average of the saved ranks' parameters; the optimizer's"
-                + " memory and the loss scale, which were each rank's own, start anew")
+                + " memory, the loss scale and an unfinished window, which were each rank's own,"
+                + " start anew")
         : Optional.empty();
   }
 

@@ -26,16 +26,18 @@ final class LossScale {
   private static final long UNKNOWN = 0;
 
   private final MixedPrecision settings;
-  private @Nullable Collective collective;
+  private @Nullable StepContext context;
   private Consumer<String> notices = _ -> {};
   private double scale;
   private long good;
   private long bad;
   private long skipped;
   private long inARow;
-  // The number of terms of a window as a power of two, equal on all ranks but in the first window.
+  // The most terms of a window as a power of two, equal on all ranks but in the first window, where
+  // each guesses by its own batch. A short window must not raise what the next one starts from.
   private long nominal = UNKNOWN;
   private boolean isAgreed;
+  private boolean isGuessed = true;
 
   LossScale(MixedPrecision settings) {
     this.settings = settings;
@@ -43,7 +45,7 @@ final class LossScale {
   }
 
   void start(StepContext context) {
-    collective = context.collective();
+    this.context = context;
     notices = context.notices();
   }
 
@@ -59,8 +61,12 @@ final class LossScale {
     return Long.highestOneBit(Math.max(1, 2 * count - 1));
   }
 
+  private StepContext context() {
+    return Objects.requireNonNull(context);
+  }
+
   private Collective group() {
-    return Objects.requireNonNull(collective);
+    return context().collective();
   }
 
   /** In the first window each rank has guessed by its own batch: now all take the largest guess. */
@@ -68,12 +74,7 @@ final class LossScale {
     return new GradientFilter() {
       @Override
       public boolean apply(Gradients gradients, MicroStep step) {
-        if (!isAgreed) {
-          long own = Math.max(1, nominal);
-          nominal = largest(own);
-          gradients.scale((double) own / nominal);
-          isAgreed = true;
-        }
+        agree();
         return true;
       }
 
@@ -92,6 +93,22 @@ final class LossScale {
         return Map.of("amp", Map.of("loss_scale", scale, "skipped_updates", skipped));
       }
     };
+  }
+
+  /**
+   * Makes the guesses one: what is summed over ranks, or saved for another number of them, has one
+   * scale. Powers of two leave the gradients as they are.
+   */
+  private void agree() {
+    if (isAgreed) {
+      return;
+    }
+    long guess = largest(nominal);
+    if (guess != UNKNOWN) {
+      context().arena().gradients().scale((double) Math.max(1, nominal) / guess);
+      nominal = guess;
+      isAgreed = true;
+    }
   }
 
   private long largest(long own) {
@@ -115,7 +132,9 @@ final class LossScale {
       boolean isFinite = gradients.isFinite();
       boolean isLossFinite = Double.isFinite(totals.lossSum());
       move(isFinite && isLossFinite, isLossFinite);
-      nominal = powerOfTwo(totals.count());
+      long terms = powerOfTwo(totals.count());
+      nominal = isGuessed ? terms : Math.max(nominal, terms);
+      isGuessed = false;
       return isFinite && isLossFinite;
     };
   }
@@ -179,7 +198,11 @@ final class LossScale {
     bad = shared.number("bad", bad);
     skipped = shared.number("skipped", skipped);
     inARow = shared.number("in_a_row", inARow);
+    if (state.isSaving()) {
+      agree();
+    }
     isAgreed = shared.number("agreed", isAgreed ? 1 : 0) == 1;
-    nominal = (isAgreed ? shared : state.own().part("amp")).number("nominal", nominal);
+    isGuessed = shared.number("guessed", isGuessed ? 1 : 0) == 1;
+    nominal = shared.number("nominal", nominal);
   }
 }

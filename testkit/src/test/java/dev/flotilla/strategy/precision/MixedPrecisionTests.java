@@ -18,17 +18,20 @@ import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ObjIntConsumer;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Loss scales, overflows, and what stays float32. */
 class MixedPrecisionTests {
@@ -162,6 +165,54 @@ class MixedPrecisionTests {
     var single = onTwoRanks(null, steps);
     assertThat(outcomes.get(0).isSameAs(outcomes.get(1))).isTrue();
     assertThat(outcomes.get(0).relativeDistance(single.get(0))).isLessThan(2e-3);
+  }
+
+  /** With the scale of a window of one, the next window of 64 would overflow. */
+  @Test
+  void theWindowAfterAShortOneIsScaledAsThoseBefore() {
+    List<String> notes = new ArrayList<>();
+    try (var trainer = trainer(World.solo(), notes, fp16(1 << 17, 1000, 2)).build()) {
+      trainer.plannedUpdates(100);
+      assertThat(step(trainer, 64, 1)).isTrue();
+      assertThat(step(trainer, 1, 1)).isTrue();
+      assertThat(step(trainer, 64, 1)).isTrue();
+    }
+  }
+
+  /** In its first window each rank has guessed the scale by its own batch. */
+  @Test
+  void aFirstWindowThatIsResumedByAnotherNumberOfRanksHasOneScale(@TempDir Path folder) {
+    Ranks.of(2)
+        .callWorlds(
+            world -> {
+              try (var trainer = saving(world, folder)) {
+                step(trainer, world.rank() == 0 ? 2 : 300, 1);
+                trainer.save();
+                trainer.awaitSave();
+                return world.rank();
+              }
+            });
+    try (var resumed = saving(World.solo(), folder);
+        var single = trainer(World.solo(), new ArrayList<>(), new GradientMerge(3)).build()) {
+      assertThat(resumed.resume(folder)).isPresent();
+      assertThat(step(resumed, 4, 1)).isTrue();
+      single.plannedUpdates(100);
+      step(single, 2, 1);
+      step(single, 300, 1);
+      assertThat(step(single, 4, 1)).isTrue();
+      var distance = Snapshot.of(resumed).relativeDistance(Snapshot.of(single));
+      assertThat(distance).isLessThan(2e-3);
+    }
+  }
+
+  private static Trainer saving(World world, Path folder) {
+    var half = new MixedPrecision(HalfType.FP16);
+    var trainer =
+        trainer(world, new ArrayList<>(), new GradientMerge(2), half)
+            .checkpoints(CheckpointSettings.in(folder))
+            .build();
+    trainer.plannedUpdates(100);
+    return trainer;
   }
 
   @Test
