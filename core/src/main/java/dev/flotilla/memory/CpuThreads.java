@@ -51,9 +51,9 @@ public record CpuThreads(int threads, int ranks, int cores) {
     return Check.that(isAllowed(threads), "threads", ALLOWED, threads);
   }
 
-  /** Tells whether operations would have more threads than there are cores. */
+  /** Tells whether fewer threads would leave each a core; a rank has one at least. */
   public boolean isTooMany() {
-    return (long) threads * ranks > cores;
+    return threads > 1 && (long) threads * ranks > cores;
   }
 
   /** Returns what the user should know if there are too many threads. */

@@ -38,7 +38,7 @@ final class CommonStart {
     threads.prepare();
     NativeLibraries.load();
     threads.apply();
-    if (threads.isTooMany()) {
+    if (threads.isTooMany() && settings.world.localRank() == 0) {
       notices.accept(threads.warning());
     }
     var device =

@@ -41,6 +41,7 @@ class CpuThreadsTests {
   void saysWhenThereAreMoreThreadsThanCores() {
     assertThat(new CpuThreads(2, 1, 2).isTooMany()).isFalse();
     assertThat(new CpuThreads(2, 2, 2).isTooMany()).isTrue();
+    assertThat(new CpuThreads(1, 3, 2).isTooMany()).isFalse();
     assertThat(new CpuThreads(8, 1, 2).warning())
         .isEqualTo(
             "8 threads for each of 1 rank on 2 cores: they wait for each other; threads: 2 is as"
