@@ -8,6 +8,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Shape;
 import java.util.List;
+import java.util.Objects;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
@@ -63,7 +64,8 @@ class ArenaTests {
   void aFirstBackwardThatFailsLeavesNothingToTheNext() {
     try (var _ = TensorScope.open();
         var arena = new ParameterArena(LAYOUT)) {
-      Runnable backward = () -> arena.parameters().get("a.bias").sum().backward();
+      var bias = Objects.requireNonNull(arena.parameters().get("a.bias"));
+      Runnable backward = () -> bias.sum().backward();
       assertThatThrownBy(() -> arena.bindGradientsAfter(failingAfter(backward)))
           .hasMessage("out of memory");
       arena.bindGradientsAfter(backward);
