@@ -105,13 +105,15 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   /** Computes the loss, and the score if it is wanted. */
   LossTerms loss(Activations outputs, Batch given) {
     var batch = given.withTargetsOn(model.device());
-    if (scoring) {
-      lastScore =
-          lastScore.plus(
-              MissingNativeException.explain(() -> model.objective().score(outputs, batch)));
-    }
     try {
-      return MissingNativeException.explain(() -> model.objective().loss(outputs, batch));
+      var loss = MissingNativeException.explain(() -> model.objective().loss(outputs, batch));
+      // After the loss, which checks that outputs and targets fit together.
+      if (scoring) {
+        lastScore =
+            lastScore.plus(
+                MissingNativeException.explain(() -> model.objective().score(outputs, batch)));
+      }
+      return loss;
     } catch (MissingNativeException absent) {
       throw absent;
     } catch (RuntimeException failure) {

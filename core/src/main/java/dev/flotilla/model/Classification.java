@@ -19,10 +19,21 @@ public record Classification() implements Objective {
   @Override
   public LossTerms loss(Activations outputs, Batch batch) {
     try (var scope = TensorScope.open()) {
+      requireOneClassPerSample(outputs.only(), batch.targets());
       var sum =
           torch.cross_entropy_loss(
               outputs.only(), batch.targets(), new TensorOptional(), SUM, NO_IGNORED_CLASS, 0);
       return new LossTerms(scope.handOut(sum), batch.samples());
+    }
+  }
+
+  /** libtorch also takes a class for each pixel, or probabilities, which would be counted wrong. */
+  private static void requireOneClassPerSample(Tensor logits, Tensor classes) {
+    if (logits.dim() != 2 || classes.dim() != 1 || logits.size(0) != classes.size(0)) {
+      throw new IllegalArgumentException(
+          "classification takes outputs of shape samples x classes and a target for each sample,"
+              + " but targets have shape "
+              + Shape.of(classes.shape()));
     }
   }
 

@@ -6,6 +6,8 @@ import dev.flotilla.model.Activations;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Score;
+import dev.flotilla.model.Shape;
+import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -38,12 +40,36 @@ public record BertPretraining(double nspWeight) implements Objective {
   @Override
   public LossTerms loss(Activations outputs, Batch batch) {
     try (var scope = TensorScope.open()) {
+      requireBothHeads(outputs.tensors(), batch.targets());
       Tensor tokens = predictedTokens(batch);
+      requirePlaces(outputs.tensors().get(0), tokens);
       Tensor follows = batch.targets().select(1, 0);
       Tensor words = sum(outputs.tensors().get(0), tokens);
       Tensor sentences = sum(outputs.tensors().get(1), follows);
       Tensor sum = words.add(sentences, new Scalar(nspWeight));
       return new LossTerms(scope.handOut(sum), maskedTokens(batch.hostTargets()).numel());
+    }
+  }
+
+  private static void requireBothHeads(List<Tensor> outputs, Tensor targets) {
+    boolean fit =
+        outputs.size() == 2
+            && outputs.stream().allMatch(logits -> logits.dim() == 2)
+            && targets.dim() == 2
+            && outputs.get(1).size(0) == targets.size(0);
+    if (!fit) {
+      throw new IllegalArgumentException(
+          "pre-training takes two outputs, places x tokens and samples x 2, and targets of samples"
+              + " x (1 + places), but targets have shape "
+              + Shape.of(targets.shape()));
+    }
+  }
+
+  private static void requirePlaces(Tensor logits, Tensor tokens) {
+    if (logits.size(0) != tokens.size(0)) {
+      throw new IllegalArgumentException(
+          "tokens were predicted for %d masked places, but the targets hold %d"
+              .formatted(logits.size(0), tokens.size(0)));
     }
   }
 
