@@ -244,6 +244,14 @@ public final class Gradients implements AutoCloseable {
     }
   }
 
+  /** Tells whether all gradients of one parameter are zero. */
+  public boolean isZero(Slot slot) {
+    try (var _ = TensorScope.open()) {
+      var ends = values.narrow(0, slot.offset(), slot.length()).aminmax();
+      return ends.get0().item_double() == 0 && ends.get1().item_double() == 0;
+    }
+  }
+
   private static boolean isFinite(Tensor part) {
     try (var _ = TensorScope.open()) {
       // Both ends are NaN if any element is.

@@ -4,9 +4,11 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,7 @@ public final class ParameterArena implements AutoCloseable {
   private final Tensor values;
   private final Gradients gradients;
   private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+  private final Set<Slot> reached = new HashSet<>();
   private @Nullable GatheredGradients gathered;
 
   /** Allocates both tensors in main memory, filled with zeros. */
@@ -118,10 +121,16 @@ public final class ParameterArena implements AutoCloseable {
     var place = view(gradients.values(), slot);
     if (parameter.grad().defined()) {
       place.add_(parameter.grad());
+      reached.add(slot);
     } else {
       unused.add(slot.spec().name());
     }
     parameter.mutable_grad().put(place);
+  }
+
+  /** Tells whether the first backward here has reached a parameter. */
+  public boolean isReached(Slot slot) {
+    return reached.contains(slot);
   }
 
   /**

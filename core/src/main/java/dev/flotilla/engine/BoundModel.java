@@ -53,6 +53,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private final BufferArena buffers;
   private final Map<String, Tensor> frozen = new LinkedHashMap<>();
   private final List<Pointer> owned = new ArrayList<>();
+  private final List<Tensor> withoutGradient = new ArrayList<>();
   private final List<BoundPart> parts = new ArrayList<>();
 
   /**
@@ -79,11 +80,12 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     this.precision = precision;
     this.device = device;
     var parameters = model.parameters();
-    arena = new ParameterArena(Layout.of(trainable(parameters, isFrozen), precision), device);
+    var stays = isFrozen.or(model.frozen()::contains);
+    arena = new ParameterArena(Layout.of(trainable(parameters, stays), precision), device);
     buffers = new BufferArena(model.buffers(), precision, device);
     try (var _ = TensorScope.open()) {
       for (var spec : parameters) {
-        if (isFrozen.test(spec.name())) {
+        if (stays.test(spec.name())) {
           var tensor = device.empty(precision.scalarType(), spec.shape().toArray());
           frozen.put(spec.name(), TensorScope.keep(tensor));
         }
@@ -104,7 +106,8 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   /** Returns the layout a model would have, without allocating it. */
   public static Layout layoutOf(Model model, Precision precision, Predicate<String> isFrozen) {
-    return Layout.of(trainable(model.parameters(), isFrozen), precision);
+    var stays = isFrozen.or(model.frozen()::contains);
+    return Layout.of(trainable(model.parameters(), stays), precision);
   }
 
   private static List<ParameterSpec> trainable(
@@ -237,7 +240,10 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     try (var values = parameter.detach()) {
       constant.copy_(values);
     }
-    parameter.set_requires_grad(false);
+    if (parameter.requires_grad()) {
+      parameter.set_requires_grad(false);
+      withoutGradient.add(TensorScope.keep(new Tensor(parameter)));
+    }
     parameter.set_data(constant);
   }
 
@@ -263,6 +269,9 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   @Override
   public void close() {
+    // The next trainer of a user's module may want to train what this one was told to leave.
+    withoutGradient.forEach(parameter -> parameter.set_requires_grad(true));
+    withoutGradient.forEach(TensorScope::free);
     owned.forEach(TensorScope::free);
     frozen.values().forEach(TensorScope::free);
     buffers.close();

@@ -151,7 +151,9 @@ final class GradientPasses {
 
   private void nameUnused(List<String> unused) {
     if (!unused.isEmpty()) {
-      notices.accept("not reached by backward, exchanged as zeros: " + String.join(", ", unused));
+      notices.accept(
+          "not reached by backward, so exchanged as zeros and not updated: "
+              + String.join(", ", unused));
     }
   }
 

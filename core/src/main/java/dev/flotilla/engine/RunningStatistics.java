@@ -113,7 +113,10 @@ public final class RunningStatistics implements Stateful, AutoCloseable {
     }
   }
 
-  /** Buffers are published as the average over ranks; each rank's own values come on top. */
+  /**
+   * Statistics are published as the average over ranks, other buffers as those of rank 0; each
+   * rank's own values come on top.
+   */
   private void remember(RunState state, String part, State published) {
     samples = state.summed().part(part).number("samples", samples);
     if (state.isSaving()) {
@@ -132,6 +135,9 @@ public final class RunningStatistics implements Stateful, AutoCloseable {
   private void rememberOwn(State own) {
     if (isNeeded()) {
       own.tensor("running", buffers.statistics());
+    }
+    if (collective.size() > 1) {
+      buffers.others().forEach(own.part("buffers")::tensor);
     }
   }
 

@@ -178,6 +178,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private boolean agreeEarly() {
     var totals = exchange.agree();
     if (totals.count() > 0) {
+      workers.unreached().settle();
       gradients.judgeBeforeSharing(true);
       gradients.scale(factor(totals));
     }
@@ -192,6 +193,14 @@ public final class StepRunner implements Stateful, AutoCloseable {
   }
 
   private StepOutcome finishWindow() {
+    try {
+      return exchangeAndUpdate();
+    } finally {
+      workers.unreached().putBack();
+    }
+  }
+
+  private StepOutcome exchangeAndUpdate() {
     if (!exchange.isBegun()) {
       workers.finite().beforeExchange(gradients);
     }
@@ -215,6 +224,8 @@ public final class StepRunner implements Stateful, AutoCloseable {
     }
     double lr = learningRate.applyAsDouble(updates);
     if (proceed) {
+      workers.unreached().setAside();
+      workers.unreached().returnReached();
       workers.update().apply(lr);
     }
     statistics.endWindow(proceed);
@@ -230,6 +241,8 @@ public final class StepRunner implements Stateful, AutoCloseable {
 
   private void shareOrLeave(boolean proceed) {
     if (proceed) {
+      // What an exchange keeps as residuals holds the decay of weights too.
+      workers.unreached().setAside();
       exchange.finish();
     } else {
       exchange.leave();
@@ -244,6 +257,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
               .formatted(workers.isAlone() ? "this rank had no" : "no rank had a", updates));
       return false;
     }
+    workers.unreached().settle();
     gradients.scale(factor(totals));
     return apply(workers.refinements());
   }

@@ -19,6 +19,7 @@ import java.util.Map;
  * @param exchange shares them
  * @param finite finds what is not a number
  * @param refinements work on the gradients of all ranks
+ * @param unreached keeps an update from parameters that backward does not reach
  * @param update moves the parameters
  * @param sync follows updates
  * @param isAlone whether ranks exchange gradients with fewer than all
@@ -30,6 +31,7 @@ record StepWorkers(
     WindowExchange exchange,
     FiniteCheck finite,
     List<GradientFilter> refinements,
+    Unreached unreached,
     Update update,
     Sync sync,
     boolean isAlone)
@@ -62,6 +64,7 @@ record StepWorkers(
         exchange,
         finite,
         refinements,
+        new Unreached(context.arena(), context.updateSettings(), peers),
         update,
         sync,
         peers.size() < context.collective().size());
@@ -119,6 +122,7 @@ record StepWorkers(
     conditions.forEach(filter -> filter.remember(ofReplica));
     exchange.remember(ofReplica);
     refinements.forEach(filter -> filter.remember(ofReplica));
+    unreached.remember(ofReplica);
     update.remember(ofReplica);
     sync.remember(state);
   }
@@ -127,6 +131,7 @@ record StepWorkers(
   public void close() {
     exchange.close();
     sync.close();
+    unreached.close();
     update.close();
   }
 }

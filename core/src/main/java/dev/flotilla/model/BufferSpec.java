@@ -5,7 +5,23 @@ package dev.flotilla.model;
  *
  * @param name published name, for example {@code bn1.running_mean}
  * @param shape extents
- * @param counter whether it is an int64 counter, which is never averaged over ranks
+ * @param kind what it is, which decides what ranks do with it
  * @param initial value of every element at the start
  */
-public record BufferSpec(String name, Shape shape, boolean counter, double initial) {}
+public record BufferSpec(String name, Shape shape, Kind kind, double initial) {
+
+  /** What a buffer is. */
+  public enum Kind {
+    /** A running statistic of batches, averaged over ranks by the samples they have seen. */
+    STATISTIC,
+    /** An int64 counter, never averaged. */
+    COUNTER,
+    /** What else a user's module keeps: taken over with its type, never averaged. */
+    OTHER
+  }
+
+  /** Tells whether it is a running statistic of batches. */
+  public boolean isStatistic() {
+    return kind == Kind.STATISTIC;
+  }
+}

@@ -3,6 +3,7 @@ package dev.flotilla.model;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
@@ -39,7 +40,7 @@ public interface Model {
   }
 
   /**
-   * Returns other names under which files may hold a parameter, each with the parameter's own name:
+   * Returns other names under which files may hold a parameter or buffer, each with its own name:
    * where a parameter is tied, some publish it once for every place that uses it.
    */
   default Map<String, String> aliases() {
@@ -54,6 +55,11 @@ public interface Model {
     return Map.of();
   }
 
+  /** Returns the names of parameters that are not trained whatever the settings say. */
+  default Set<String> frozen() {
+    return Set.of();
+  }
+
   /** Returns the number of trainable numbers. */
   default long parameterCount() {
     return parameters().stream().mapToLong(spec -> spec.shape().elements()).sum();
@@ -61,7 +67,12 @@ public interface Model {
 
   /**
    * Returns a user's own module as a model of one segment. Its present values are what training
-   * starts from; its parameters become views of Flotilla's arenas.
+   * starts from; its parameters become views of Flotilla's arenas. Parameters that want no gradient
+   * when a trainer is built are not trained; a tensor that is registered under several names is one
+   * parameter, under the first of them.
+   *
+   * <p>Buffers called {@code running_mean} and {@code running_var} are statistics of batches, which
+   * are averaged over ranks; all others stay what they are, in their own type.
    *
    * @param forward maps the module's input and the mode to its output
    */

@@ -2,7 +2,11 @@ package dev.flotilla.model;
 
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.StringTensorDict;
@@ -12,11 +16,15 @@ import org.bytedeco.pytorch.global.torch;
 /** A user's own module as a model of one segment. */
 final class ModuleModel implements Model {
 
+  private static final Set<String> STATISTICS = Set.of("running_mean", "running_var");
+  private static final String COUNTER = "num_batches_tracked";
+
   private final Module module;
   private final BiFunction<Tensor, ForwardMode, Tensor> forward;
   private final Objective objective;
   private final List<ParameterSpec> parameters = new ArrayList<>();
   private final List<BufferSpec> buffers = new ArrayList<>();
+  private final Map<String, String> aliases = new LinkedHashMap<>();
 
   ModuleModel(Module module, BiFunction<Tensor, ForwardMode, Tensor> forward, Objective objective) {
     this.module = module;
@@ -28,19 +36,41 @@ final class ModuleModel implements Model {
   }
 
   private void describe(StringTensorDict namedParameters, StringTensorDict namedBuffers) {
+    var known = new KnownTensors();
     for (long i = 0; i < namedParameters.size(); i++) {
       var item = namedParameters.get(i);
-      var shape = Shape.of(item.value().shape());
-      parameters.add(
-          new ParameterSpec(
-              item.key().getString(), shape, kindOf(shape), new Initializer.Constant(0)));
+      var name = item.key().getString();
+      if (!isTied(known.firstNameOf(item.value(), name), name)) {
+        var shape = Shape.of(item.value().shape());
+        parameters.add(new ParameterSpec(name, shape, kindOf(shape), new Initializer.Constant(0)));
+      }
     }
     for (long i = 0; i < namedBuffers.size(); i++) {
       var item = namedBuffers.get(i);
-      var shape = Shape.of(item.value().shape());
-      boolean counter = item.value().scalar_type().intern() == torch.ScalarType.Long;
-      buffers.add(new BufferSpec(item.key().getString(), shape, counter, 0));
+      var name = item.key().getString();
+      if (!isTied(known.firstNameOf(item.value(), name), name)) {
+        var shape = Shape.of(item.value().shape());
+        buffers.add(new BufferSpec(name, shape, kindOf(name, item.value()), 0));
+      }
     }
+  }
+
+  private boolean isTied(String firstName, String name) {
+    if (!firstName.equals(name)) {
+      aliases.put(name, firstName);
+    }
+    return !firstName.equals(name);
+  }
+
+  /** libtorch has no word for statistics of batches but these names. */
+  private static BufferSpec.Kind kindOf(String name, Tensor buffer) {
+    var last = name.substring(name.lastIndexOf('.') + 1);
+    if (buffer.is_floating_point() && STATISTICS.contains(last)) {
+      return BufferSpec.Kind.STATISTIC;
+    }
+    return last.equals(COUNTER) && buffer.scalar_type().intern() == torch.ScalarType.Long
+        ? BufferSpec.Kind.COUNTER
+        : BufferSpec.Kind.OTHER;
   }
 
   /** A module does not tell biases from norms; what has one axis is not decayed by default. */
@@ -61,6 +91,25 @@ final class ModuleModel implements Model {
   @Override
   public Objective objective() {
     return objective;
+  }
+
+  @Override
+  public Map<String, String> aliases() {
+    return Map.copyOf(aliases);
+  }
+
+  @Override
+  public Set<String> frozen() {
+    try (var _ = TensorScope.open()) {
+      var named = module.named_parameters();
+      Set<String> frozen = new HashSet<>();
+      for (var spec : parameters) {
+        if (!named.get(spec.name()).requires_grad()) {
+          frozen.add(spec.name());
+        }
+      }
+      return frozen;
+    }
   }
 
   private final class WholeModule implements Segment {

@@ -1,6 +1,7 @@
 package dev.flotilla.strategy;
 
 import dev.flotilla.arena.Layout;
+import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 import java.util.OptionalInt;
@@ -31,6 +32,6 @@ public record PlanFacts(
 
   /** Tells whether the model keeps running statistics of batches, as BatchNorm does. */
   public boolean hasBatchStatistics() {
-    return model.buffers().stream().anyMatch(buffer -> !buffer.counter());
+    return model.buffers().stream().anyMatch(BufferSpec::isStatistic);
   }
 }

@@ -14,6 +14,7 @@ import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +42,7 @@ final class SwitchedModel implements Model {
 
   /** Tells whether the model keeps running statistics of batches. */
   boolean hasStatistics() {
-    return buffers().stream().anyMatch(buffer -> !buffer.counter());
+    return buffers().stream().anyMatch(BufferSpec::isStatistic);
   }
 
   /** Returns the outputs of the last forward; they belong to its caller's scope. */
@@ -56,6 +57,11 @@ final class SwitchedModel implements Model {
   @Override
   public String name() {
     return model.name();
+  }
+
+  @Override
+  public Set<String> frozen() {
+    return model.frozen();
   }
 
   @Override

@@ -84,9 +84,9 @@ public record NormedPerceptron(long inputs, long width, long classes) implements
     @Override
     public List<BufferSpec> buffers() {
       return List.of(
-          new BufferSpec("bn.running_mean", Shape.of(width), false, 0),
-          new BufferSpec("bn.running_var", Shape.of(width), false, 1),
-          new BufferSpec("bn.num_batches_tracked", Shape.of(), true, 0));
+          new BufferSpec("bn.running_mean", Shape.of(width), BufferSpec.Kind.STATISTIC, 0),
+          new BufferSpec("bn.running_var", Shape.of(width), BufferSpec.Kind.STATISTIC, 1),
+          new BufferSpec("bn.num_batches_tracked", Shape.of(), BufferSpec.Kind.COUNTER, 0));
     }
 
     @Override

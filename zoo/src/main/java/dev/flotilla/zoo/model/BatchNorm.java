@@ -2,6 +2,7 @@ package dev.flotilla.zoo.model;
 
 import dev.flotilla.model.BatchStatistics;
 import dev.flotilla.model.BufferSpec;
+import dev.flotilla.model.BufferSpec.Kind;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Shape;
@@ -34,9 +35,9 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
   @Override
   public List<BufferSpec> buffers() {
     return List.of(
-        new BufferSpec(name + ".running_mean", Shape.of(channels), false, 0),
-        new BufferSpec(name + ".running_var", Shape.of(channels), false, 1),
-        new BufferSpec(name + ".num_batches_tracked", Shape.of(), true, 0));
+        new BufferSpec(name + ".running_mean", Shape.of(channels), Kind.STATISTIC, 0),
+        new BufferSpec(name + ".running_var", Shape.of(channels), Kind.STATISTIC, 1),
+        new BufferSpec(name + ".num_batches_tracked", Shape.of(), Kind.COUNTER, 0));
   }
 
   @Override
