@@ -1,5 +1,8 @@
 package dev.flotilla.strategy.localsgd;
 
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import java.util.List;
@@ -13,10 +16,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>d = w − S travels; S ← S + mean d, or the outer optimizer's step along it; then w ← S. Where a
  * round was in the background, w has moved on meanwhile: w ← S + (w − what it was at departure).
+ *
+ * <p>Running statistics and an optimizer's memory travel as they are, so that the mean of what is
+ * never negative is not negative either. They fade, so that only a part c of what departed is left
+ * in them when the mean arrives: v ← v + c (S − what v was at departure), with c = v / what it was,
+ * within [0, 1].
  */
 final class CommonPoint implements AutoCloseable {
 
   private final LiveValues live;
+  private final Collective inside;
   private final @Nullable OuterOptimizer outer;
   private final Tensor point;
   private final Tensor difference;
@@ -24,9 +33,14 @@ final class CommonPoint implements AutoCloseable {
   private final @Nullable Tensor velocity;
   private final List<Range> ranges;
 
-  /** Takes the present values for the common ones. */
-  CommonPoint(LiveValues live, Averaging settings) {
+  /**
+   * Takes the present values for the common ones.
+   *
+   * @param inside the ranks that hold the same parameters as this one, but not the same statistics
+   */
+  CommonPoint(LiveValues live, Averaging settings, Collective inside) {
     this.live = live;
+    this.inside = inside;
     this.outer = settings.outer();
     try (var _ = TensorScope.open()) {
       point = zeros(live.length());
@@ -55,13 +69,27 @@ final class CommonPoint implements AutoCloseable {
 
   /** Finds a piece of this rank's way. */
   void depart(Range range) {
-    if (departure == null) {
-      live.readLess(range, point, difference);
-      return;
-    }
-    live.read(range, departure);
     try (var _ = TensorScope.open()) {
-      torch.sub_out(range.of(difference), range.of(departure), range.of(point));
+      if (departure != null) {
+        live.read(range, departure);
+      }
+      if (!range.isOfParameters()) {
+        departAsItIs(range);
+      } else if (departure == null) {
+        torch.sub_out(range.of(difference), range.of(live.parameters()), range.of(point));
+      } else {
+        torch.sub_out(range.of(difference), range.of(departure), range.of(point));
+      }
+    }
+  }
+
+  private void departAsItIs(Range range) {
+    live.read(range, difference);
+    var statistics = live.statisticsOf(difference);
+    if (inside.size() > 1 && statistics.numel() > 0) {
+      // One rank speaks for all inside, and each has seen samples of its own.
+      inside.allReduce(statistics, Reduction.SUM, Traffic.SCALAR).await();
+      statistics.div_(new Scalar((double) inside.size()));
     }
   }
 
@@ -79,7 +107,7 @@ final class CommonPoint implements AutoCloseable {
         var whole = wasBehind && departure != null ? departure : live.parameters();
         squared = move(range, range.of(whole), isOuter);
       } else {
-        range.of(point).add_(range.of(difference));
+        range.of(point).copy_(range.of(difference));
       }
       land(range, wasBehind);
       return squared;
@@ -113,11 +141,26 @@ final class CommonPoint implements AutoCloseable {
   private void land(Range range, boolean wasBehind) {
     if (wasBehind && departure != null) {
       live.read(range, difference);
-      range.of(difference).sub_(range.of(departure)).add_(range.of(point));
+      var now = range.of(difference);
+      var then = range.of(departure);
+      if (range.isOfParameters()) {
+        now.sub_(then).add_(range.of(point));
+      } else {
+        now.add_(shareLeft(now, then).mul_(range.of(point).sub(then)));
+      }
       live.write(range, difference);
     } else {
       live.write(range, point);
     }
+  }
+
+  /** Where nothing departed, all of the mean is taken in. */
+  private static Tensor shareLeft(Tensor now, Tensor then) {
+    var nothing = then.eq(new Scalar(0));
+    return now.div(then)
+        .clamp_min_(new Scalar(0))
+        .clamp_max_(new Scalar(1))
+        .masked_fill_(nothing, new Scalar(1));
   }
 
   private Tensor parametersOf(Tensor flat) {

@@ -5,7 +5,6 @@ import dev.flotilla.engine.Update;
 import dev.flotilla.memory.TensorScope;
 import java.util.concurrent.atomic.AtomicLong;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.global.torch;
 
 /**
  * Everything of a rank that is averaged, as if it were one flat tensor: parameters, running
@@ -55,7 +54,7 @@ final class LiveValues {
         range.of(flat).copy_(range.of(parameters));
         return;
       }
-      flat.narrow(0, range.from(), statistics.numel()).copy_(statistics);
+      statisticsOf(flat).copy_(statistics);
       if (policy == MomentumPolicy.AVERAGE) {
         var walk = new OptimizerMemory.Walk(flat, memoryOffset());
         update.remember(OptimizerMemory.read(walk::store));
@@ -63,16 +62,9 @@ final class LiveValues {
     }
   }
 
-  /** Writes some values, less those of one flat tensor, into another. */
-  void readLess(Range range, Tensor base, Tensor flat) {
-    try (var _ = TensorScope.open()) {
-      if (range.isOfParameters()) {
-        torch.sub_out(range.of(flat), range.of(parameters), range.of(base));
-      } else {
-        read(range, flat);
-        range.of(flat).sub_(range.of(base));
-      }
-    }
+  /** Returns the place of the running statistics in a flat tensor, in the current scope. */
+  Tensor statisticsOf(Tensor flat) {
+    return flat.narrow(0, parameters.numel(), statistics.numel());
   }
 
   /** Replaces some values by those of a flat tensor. */
@@ -82,7 +74,7 @@ final class LiveValues {
         range.of(parameters).copy_(range.of(flat));
         return;
       }
-      statistics.copy_(flat.narrow(0, range.from(), statistics.numel()));
+      statistics.copy_(statisticsOf(flat));
       switch (policy) {
         case LOCAL -> {}
         case AVERAGE -> {

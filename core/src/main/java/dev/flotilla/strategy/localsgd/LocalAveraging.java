@@ -1,5 +1,6 @@
 package dev.flotilla.strategy.localsgd;
 
+import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.CollectiveException;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.engine.StepContext;
@@ -20,6 +21,7 @@ final class LocalAveraging implements Sync {
   private final Averaging settings;
   private final Interval interval;
   private final StepContext context;
+  private final Collective inside;
   private final SyncSteps steps;
   private final RoundLoss loss;
   private final RoundNumbers numbers;
@@ -37,6 +39,7 @@ final class LocalAveraging implements Sync {
     this.settings = settings;
     this.interval = interval;
     this.context = context;
+    this.inside = levels.inside();
     this.steps = new SyncSteps(settings.beginStep());
     this.loss = new RoundLoss(interval.looksAtLastWindow());
     this.numbers = new RoundNumbers(levels.all());
@@ -48,7 +51,7 @@ final class LocalAveraging implements Sync {
   @Override
   public void follow(Update update) {
     var live = new LiveValues(context.model(), update, settings.momentum());
-    common = new CommonPoint(live, settings);
+    common = new CommonPoint(live, settings, inside);
   }
 
   private CommonPoint common() {
