@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /** Has a child JVM convert a {@code .pth} file, and deletes what it made when closed. */
 final class PthConversion implements AutoCloseable {
 
-  private static final long MOST_MINUTES = 10;
+  static final long MOST_MINUTES = 10;
   private static final int MOST_OUTPUT = 10_000;
 
   private final Path folder;

@@ -2,6 +2,7 @@ package dev.flotilla.checkpoint;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,6 +17,9 @@ import java.util.SequencedSet;
  * <p>Belongs to the thread that opened it.
  */
 public final class PublishedWeights implements AutoCloseable {
+
+  /** Longest time that a conversion may take. */
+  public static final Duration LONGEST_CONVERSION = Duration.ofMinutes(PthConversion.MOST_MINUTES);
 
   private static final String WHOLE = "model.safetensors";
   private static final String INDEX = WHOLE + ".index.json";

@@ -52,6 +52,9 @@ public interface Collective extends AutoCloseable {
    */
   Collective subgroup(int... ranks);
 
+  /** Returns how long an operation may go without progress; zero for a group of one. */
+  Duration timeout();
+
   /**
    * Returns the same group with another timeout per operation. It is a view: closing it does
    * nothing, and it ends with the group.

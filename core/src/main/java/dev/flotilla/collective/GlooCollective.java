@@ -227,6 +227,11 @@ final class GlooCollective implements Collective {
   }
 
   @Override
+  public Duration timeout() {
+    return timeout;
+  }
+
+  @Override
   public Collective withTimeout(Duration other) {
     return new GlooCollective(member, member.checked(other), () -> {});
   }

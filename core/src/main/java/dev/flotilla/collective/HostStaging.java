@@ -97,6 +97,11 @@ record HostStaging(Collective inner) implements Collective {
   }
 
   @Override
+  public Duration timeout() {
+    return inner.timeout();
+  }
+
+  @Override
   public Collective withTimeout(Duration timeout) {
     return new HostStaging(inner.withTimeout(timeout));
   }

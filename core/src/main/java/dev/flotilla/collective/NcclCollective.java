@@ -196,6 +196,11 @@ final class NcclCollective implements Collective {
   }
 
   @Override
+  public Duration timeout() {
+    return timeout;
+  }
+
+  @Override
   public Collective withTimeout(Duration other) {
     return new NcclCollective(host.withTimeout(other), member, other);
   }

@@ -72,6 +72,11 @@ public final class SoloCollective implements Collective {
   }
 
   @Override
+  public Duration timeout() {
+    return Duration.ZERO;
+  }
+
+  @Override
   public Collective withTimeout(Duration timeout) {
     return this;
   }

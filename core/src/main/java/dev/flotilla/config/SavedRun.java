@@ -119,7 +119,9 @@ public final class SavedRun {
    */
   public static Evaluation evaluate(Path runOrCheckpoint, RunConfig config, World world) {
     config.checkData();
-    var weights = world.isLeader() ? new InitialWeights(model(runOrCheckpoint), true) : null;
+    // The others do not read it, but wait for whoever does.
+    var file = world.isLeader() ? model(runOrCheckpoint) : runOrCheckpoint;
+    var weights = new InitialWeights(file, true);
     var cores = Runtime.getRuntime().availableProcessors();
     var builder =
         Trainer.on(world)

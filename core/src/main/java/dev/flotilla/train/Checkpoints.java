@@ -64,7 +64,7 @@ final class Checkpoints implements AutoCloseable {
 
   /** Restores the newest that every rank can read; returns which one, if there is any. */
   Optional<SavedCheckpoint> restore(Path from) {
-    var resumption = new Resumption(collective, this::note, this::distrust);
+    var resumption = new Resumption(Preparation.patient(collective), this::note, this::distrust);
     return resumption.restore(CommonFolder.of(collective, from), facts, parts);
   }
 

@@ -60,7 +60,8 @@ final class CommonStart {
                 settings.frozen));
     agree();
     loadInitialWeights(notices);
-    StartUp.broadcast(collective, model);
+    StartUp.broadcast(
+        settings.initialWeights == null ? collective : Preparation.patient(collective), model);
   }
 
   /** Ranks that disagree in sizes would abort in their first collective. */

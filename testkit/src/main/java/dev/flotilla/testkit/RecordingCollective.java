@@ -95,7 +95,7 @@ public final class RecordingCollective implements Collective {
 
   private void record(Kind kind, Tensor sent, Traffic traffic) {
     // The binding makes a new enum object at every call; only interned ones can be compared.
-    calls.add(new Call(kind, sent.numel(), sent.scalar_type().intern(), traffic));
+    calls.add(new Call(kind, sent.numel(), sent.scalar_type().intern(), traffic, timeout()));
   }
 
   @Override
@@ -106,6 +106,11 @@ public final class RecordingCollective implements Collective {
   @Override
   public Collective subgroup(int... ranks) {
     return new RecordingCollective(collective.subgroup(ranks), calls);
+  }
+
+  @Override
+  public Duration timeout() {
+    return collective.timeout();
   }
 
   @Override
@@ -149,6 +154,8 @@ public final class RecordingCollective implements Collective {
    * @param elements number of elements this rank gave
    * @param type their type
    * @param traffic what it was for
+   * @param timeout how long it may go without progress
    */
-  public record Call(Kind kind, long elements, ScalarType type, Traffic traffic) {}
+  public record Call(
+      Kind kind, long elements, ScalarType type, Traffic traffic, Duration timeout) {}
 }

@@ -87,9 +87,17 @@ class RanksTests {
         .isEqualTo(
             List.of(
                 new RecordingCollective.Call(
-                    RecordingCollective.Kind.ALL_REDUCE, 5, ScalarType.Float, Traffic.EXCHANGE),
+                    RecordingCollective.Kind.ALL_REDUCE,
+                    5,
+                    ScalarType.Float,
+                    Traffic.EXCHANGE,
+                    Duration.ofSeconds(10)),
                 new RecordingCollective.Call(
-                    RecordingCollective.Kind.BROADCAST, 2, ScalarType.Float, Traffic.SCALAR)));
+                    RecordingCollective.Kind.BROADCAST,
+                    2,
+                    ScalarType.Float,
+                    Traffic.SCALAR,
+                    Duration.ofSeconds(3))));
     assertThat(calls.get(1)).isEqualTo(calls.get(0));
   }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.flotilla.checkpoint.PublishedWeights;
+import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.collective.AgreementException;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.data.Batch;
@@ -22,9 +24,11 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.RankFailure;
 import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.RecordingCollective;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +40,7 @@ import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Tensor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -95,6 +100,33 @@ class TrainerTests {
                   }
                 });
     assertThat(counts.getFirst().operations()).isEqualTo(6);
+  }
+
+  @Test
+  void ranksWaitForTheOneThatConvertsTheirFirstWeightsAsLongAsThatMayTake(@TempDir Path folder) {
+    try (var trainer = mlp(World.solo()).checkpoints(CheckpointSettings.in(folder)).build()) {
+      trainer.save();
+      trainer.awaitSave();
+    }
+    Path saved = Restorer.candidates(folder).getFirst().resolve("model.safetensors");
+    var waits =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  List<RecordingCollective> recorded = new ArrayList<>();
+                  var builder =
+                      mlp(world)
+                          .initialWeights(new InitialWeights(saved, true))
+                          .collective(
+                              group -> {
+                                recorded.add(new RecordingCollective(group));
+                                return recorded.getFirst();
+                              });
+                  try (var _ = builder.build()) {
+                    return recorded.getFirst().calls(Traffic.START).getFirst().timeout();
+                  }
+                });
+    assertThat(waits).allMatch(wait -> wait.compareTo(PublishedWeights.LONGEST_CONVERSION) > 0);
   }
 
   @Test

@@ -26,6 +26,15 @@ final class Levels {
    */
   record Joined(Collective all, Collective inside, Collective across, int replicas) {
 
+    /** Returns the same groups, whose operations wait as long as the rounds ask for. */
+    Joined with(Patience patience) {
+      return new Joined(
+          new PatientGroup(all, patience),
+          new PatientGroup(inside, patience),
+          new PatientGroup(across, patience),
+          replicas);
+    }
+
     /** Tells whether this rank speaks for those inside. */
     boolean isLeader() {
       return inside.rank() == 0;

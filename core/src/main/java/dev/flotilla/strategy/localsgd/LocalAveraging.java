@@ -28,6 +28,7 @@ final class LocalAveraging implements Sync {
   private final RoundLog log;
   private final MeanWire wire;
   private final MeanWire exact;
+  private final Patience patience = new Patience();
   private @Nullable CommonPoint common;
   // Whether all ranks hold the same parameters just now.
   private boolean isCommon = true;
@@ -42,10 +43,11 @@ final class LocalAveraging implements Sync {
     this.inside = levels.inside();
     this.steps = new SyncSteps(settings.beginStep());
     this.loss = new RoundLoss(interval.looksAtLastWindow());
-    this.numbers = new RoundNumbers(levels.all());
+    var patient = levels.with(patience);
+    this.numbers = new RoundNumbers(patient.all());
     this.log = new RoundLog(context.events(), levels.all().size(), levels.all().rank());
-    this.wire = SplitWire.of(settings.wire(), levels, context.arena().values().numel());
-    this.exact = new PlainWire(levels, Traffic.SCALAR);
+    this.wire = SplitWire.of(settings.wire(), patient, context.arena().values().numel());
+    this.exact = new PlainWire(patient, Traffic.SCALAR);
   }
 
   @Override
@@ -77,13 +79,21 @@ final class LocalAveraging implements Sync {
       return;
     }
     long arrived = System.nanoTime();
-    double computed = (arrived - roundBegan) / 1e9;
+    double computed = noteRound(arrived);
     if (settings.overlap() && !steps.isStart()) {
       averageBehind(window.lr(), computed, arrived);
     } else {
       averageNow(window.lr(), computed, arrived);
     }
     roundBegan = System.nanoTime();
+  }
+
+  /** Returns how long the present round has taken, in seconds. */
+  private double noteRound(long now) {
+    double seconds = (now - roundBegan) / 1e9;
+    patience.roundTook(seconds);
+    patience.roundsTook(numbers.seconds());
+    return seconds;
   }
 
   /** Halfway through a round its first half should have arrived, on all ranks alike. */
@@ -186,6 +196,7 @@ final class LocalAveraging implements Sync {
   }
 
   private void averageInPlace() {
+    double _ = noteRound(System.nanoTime());
     exact.start(parameters());
     exact.finish();
   }

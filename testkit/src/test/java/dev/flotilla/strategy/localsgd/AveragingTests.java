@@ -14,6 +14,7 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.RecordingCollective;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.LoopSettings;
@@ -25,6 +26,7 @@ import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -116,6 +118,35 @@ class AveragingTests {
     var often = fit(2, 3, technique).getFirst();
     assertThat(often.weights().isSameAs(seldom.weights())).isTrue();
     assertThat(often.bytes()).isEqualTo(seldom.bytes());
+  }
+
+  @Test
+  void ranksWaitLongerForEachOtherAfterALongRound() {
+    var waits =
+        Ranks.of(2)
+            .callWorlds(
+                world -> {
+                  List<RecordingCollective> recorded = new ArrayList<>();
+                  var builder =
+                      trainer(world, new LocalSgd(2))
+                          .timeout(Duration.ofSeconds(4))
+                          .collective(
+                              group -> {
+                                recorded.add(new RecordingCollective(group));
+                                return recorded.getFirst();
+                              });
+                  try (var trainer = builder.build()) {
+                    var shard = POINTS.batches(16).epoch(0, world.rank(), world.size());
+                    for (int i = 0; i < 3; i++) {
+                      try (var _ = TensorScope.open()) {
+                        trainer.step(shard.load(i));
+                      }
+                      Thread.sleep(i == 1 ? 900 : 0);
+                    }
+                  }
+                  return recorded.getFirst().calls(Traffic.EXCHANGE).getLast().timeout();
+                });
+    assertThat(waits).allMatch(wait -> wait.compareTo(Duration.ofSeconds(8)) >= 0);
   }
 
   @Test
