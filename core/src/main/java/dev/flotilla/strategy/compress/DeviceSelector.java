@@ -119,20 +119,32 @@ final class DeviceSelector implements AutoCloseable {
         count >= wanted
             ? Math.max(0, TopKeys.key((float) kthLargest(sizes, wanted).item_double()) - 1)
             : Selector.lowered(threshold, false);
-    // More than k where several are as large as the last one: the first of them go.
-    var largest = found.masked_select(sizes.ge(kthLargest(sizes, k)));
-    return largest.narrow(0, 0, Math.min(k, largest.numel()));
+    return found.index_select(0, largest(sizes, k, kthLargest(sizes, k)));
   }
 
   private static Tensor kthLargest(Tensor sizes, long k) {
     return sizes.topk(k, 0, true, false).get0().min();
   }
 
+  /** Returns where the k largest are, ascending; of those as large as the last one, the first. */
+  private static Tensor largest(Tensor sizes, int k, Tensor smallest) {
+    var places = sizes.ge(smallest).nonzero().view(-1);
+    if (places.numel() == k) {
+      return places;
+    }
+    var above = sizes.gt(smallest);
+    var equal = sizes.eq(smallest);
+    var room = above.sum().neg().add_(new Scalar((long) k));
+    var first = equal.logical_and(equal.cumsum(0).le(room));
+    return above.logical_or(first).nonzero().view(-1);
+  }
+
   private Tensor exactly(int k) {
-    var top = residual.abs().topk(k, 0, true, true);
-    next = Selector.lowered(key(top.get0(), k - 1), false);
-    long some = top.get0().gt(new Scalar(0.0)).sum().item_long();
-    return top.get1().narrow(0, 0, some).sort(0, false).get0();
+    var sizes = residual.abs();
+    var smallest = kthLargest(sizes, k);
+    int size = TopKeys.key((float) smallest.item_double());
+    next = Selector.lowered(size, false);
+    return size == 0 ? placesAbove(residual, new Scalar(0.0)) : largest(sizes, k, smallest);
   }
 
   @Override
