@@ -121,7 +121,7 @@ final class BenchNetworkCommand implements Callable<Integer> {
       }
     }
     if (recipe.recipe == null) {
-      recipe.sets.addAll(0, builtIn());
+      recipe.setFirst(builtIn());
     }
     recipe.read();
   }
@@ -157,9 +157,7 @@ final class BenchNetworkCommand implements Callable<Integer> {
             ? BenchVariant.usual()
             : techniques.stream().map(BenchVariant::parse).toList());
     for (var variant : variants) {
-      recipe.sets.addLast(variant.change());
-      recipe.read();
-      recipe.sets.removeLast();
+      recipe.read(variant.change());
     }
     return variants;
   }

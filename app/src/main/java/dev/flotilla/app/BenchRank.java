@@ -4,6 +4,7 @@ import dev.flotilla.collective.Traffic;
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
@@ -86,10 +87,8 @@ public final class BenchRank implements Callable<Integer> {
   private Running start(BenchVariant variant, int number) {
     boolean isAlone = variant.name().equals(BenchVariant.ALONE.name());
     var world = isAlone ? World.solo() : world(number);
-    recipe.sets.addLast(variant.change());
-    var run = new ConfiguredRun(recipe.read(), world);
-    recipe.sets.removeLast();
-    var trainer = run.trainer(_ -> {}).build();
+    var run = new ConfiguredRun(recipe.read(variant.change()), world);
+    var trainer = run.trainer(_ -> {}).nonFinite(NonFinite.STOP).compareEvery(0).build();
     trainer.plannedUpdates(steps(variant));
     var batch = run.source().epoch(0, world.rank(), world.size()).load(0);
     return new Running(variant, trainer, batch, new ArrayList<>());

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -24,50 +25,86 @@ final class RecipeOptions {
       description = "YAML file; without one, LeNet-5 learns the embedded digits.")
   @Nullable Path recipe;
 
+  /** A change of the recipe, and the words that ask for it. */
+  private record Given(Change change, List<String> words) {}
+
+  /** In the order of the command line, whichever options they came with. */
+  private final List<Given> given = new ArrayList<>();
+
+  private int sets;
+
   @Option(
       names = "--set",
       paramLabel = "KEY=VALUE",
       description =
           "Changes a value of the recipe, for example --set optimizer.lr=0.1; repeatable.")
-  List<String> sets = new ArrayList<>();
+  void set(@Nullable List<String> all) {
+    // Each time the option is met, picocli hands over all its values so far.
+    if (all != null) {
+      all.stream().skip(sets).forEach(this::add);
+      sets = all.size();
+    }
+  }
 
   @Option(
       names = "--max-steps",
       paramLabel = "N",
       description = "Ends after N updates; replaces epochs.")
-  @Nullable String maxSteps;
+  void maxSteps(@Nullable String updates) {
+    if (updates != null) {
+      add(Change.option("--max-steps", "max_steps", updates), "--max-steps", updates);
+    }
+  }
 
   @Option(
       names = "--init-from",
       paramLabel = "FILE",
       description =
           "Starts from published weights: a safetensors file, index or folder, or a .pth file.")
-  @Nullable Path initFrom;
+  void initFrom(@Nullable Path file) {
+    if (file != null) {
+      var change = Change.option("--init-from", "init_from.path", quoted(file));
+      add(change, "--init-from", file.toAbsolutePath().toString());
+    }
+  }
 
   @Option(
       names = "--no-strict",
       description = "With --init-from: loads what fits, and lists what does not.")
-  boolean noStrict;
+  void noStrict(boolean isGiven) {
+    if (isGiven) {
+      add(Change.option("--no-strict", "init_from.strict", "false"), "--no-strict");
+    }
+  }
+
+  private void add(String assignment) {
+    add(Change.set(assignment), "--set", assignment);
+  }
+
+  private void add(Change change, String... words) {
+    given.add(new Given(change, List.of(words)));
+  }
+
+  /** Puts changes below those of the command line. */
+  void setFirst(List<String> assignments) {
+    var later = List.copyOf(given);
+    given.clear();
+    assignments.forEach(this::add);
+    given.addAll(later);
+  }
 
   /**
    * Reads the recipe with all changes on top.
    *
+   * @param more changes on top of those, each as {@code key=value}
    * @throws dev.flotilla.settings.ConfigException with everything that is wrong
    */
-  RunConfig read() {
-    List<Change> changes = new ArrayList<>(sets.stream().map(Change::set).toList());
-    if (maxSteps != null) {
-      changes.add(Change.option("--max-steps", "max_steps", maxSteps));
-    }
-    if (initFrom != null) {
-      changes.add(Change.option("--init-from", "init_from.path", quoted(initFrom)));
-    }
-    if (noStrict) {
-      changes.add(Change.option("--no-strict", "init_from.strict", "false"));
-    }
+  RunConfig read(String... more) {
+    var changes =
+        Stream.concat(given.stream().map(Given::change), Stream.of(more).map(Change::set));
     var base =
         recipe == null ? Recipe.parse("default recipe", defaultRecipe()) : Recipe.read(recipe);
-    return RunConfig.read(base.overlay(changes), Catalogue.installed());
+    return RunConfig.read(base.overlay(changes.toList()), Catalogue.installed());
   }
 
   /** Returns the arguments that give another process the same recipe. */
@@ -76,16 +113,7 @@ final class RecipeOptions {
     if (recipe != null) {
       arguments.add(recipe.toAbsolutePath().toString());
     }
-    sets.forEach(set -> arguments.addAll(List.of("--set", set)));
-    if (maxSteps != null) {
-      arguments.addAll(List.of("--max-steps", maxSteps));
-    }
-    if (initFrom != null) {
-      arguments.addAll(List.of("--init-from", initFrom.toAbsolutePath().toString()));
-    }
-    if (noStrict) {
-      arguments.add("--no-strict");
-    }
+    given.forEach(each -> arguments.addAll(each.words()));
     return arguments;
   }
 

@@ -57,18 +57,18 @@ final class NamedBinder {
         .forEach(
             (key, value) -> {
               if (!known.contains(key)) {
-                refuseKey(Text.dotted(path, key), key, value, name, known);
+                refuseKey(path, key, value, name, known);
               }
             });
     return records.bind(path, node, shape);
   }
 
-  private void refuseKey(String dotted, String key, Node value, Node name, List<String> known) {
-    String message = "is not a key of " + name.shown() + NearestName.hint(key, known);
+  private void refuseKey(String path, String key, Node value, Node name, List<String> known) {
+    String message = "is not a key of " + name.shown() + Synonyms.hint(path, key, known);
     boolean changedName = name.place().layer() > value.place().layer();
     String reason = changedName ? "the name was changed by " + name.place().text() + "; " : "";
     String keys = known.isEmpty() ? "it has no keys" : "allowed: " + String.join(", ", known);
-    problems.add(value.place(), dotted, message, reason + keys);
+    problems.add(value.place(), Text.dotted(path, key), message, reason + keys);
   }
 
   /** Binds a mapping of names to settings; the order in which it was written does not matter. */
@@ -92,15 +92,23 @@ final class NamedBinder {
     if (type == null) {
       refuseName(path, settings.place(), name, kind);
       bound.add(Unbound.UNBOUND);
-    } else if (!isSwitch(settings, "false")) {
+    } else if (!isSwitchedOff(settings)) {
       boolean byDefault = isSwitch(settings, "true");
       Node mapping = byDefault ? Node.Mapping.empty(settings.place()) : settings;
       bound.add(records.bind(path, mapping, type));
     }
   }
 
+  /** A written null takes a technique away like any other value; nothing at all is a bare name. */
+  private static boolean isSwitchedOff(Node settings) {
+    boolean isWrittenNull = settings.isNull() && !isSwitch(settings, "");
+    return isWrittenNull || isSwitch(settings, "false");
+  }
+
   private static boolean isSwitch(Node settings, String word) {
-    return settings instanceof Node.Scalar scalar && scalar.plain() && scalar.text().equals(word);
+    return settings instanceof Node.Scalar scalar
+        && scalar.plain()
+        && scalar.text().equalsIgnoreCase(word);
   }
 
   private Optional<Class<? extends Record>> type(String path, Node name, Class<?> kind) {

@@ -99,6 +99,15 @@ final class OverlayTests {
     assertThat(with("strategy.recompute=").strategy())
         .containsExactly(new TestCatalogue.Recompute());
     assertThat(with("strategy.recompute={}", "strategy.recompute=false").strategy()).isEmpty();
+    assertThat(with("strategy.recompute=True", "strategy.recompute=False").strategy()).isEmpty();
+  }
+
+  @Test
+  void takesATechniqueAwayByNullLikeAnyOtherValue() {
+    assertThat(with("strategy.recompute=null").strategy()).isEmpty();
+    assertThat(with("strategy.recompute={}", "strategy.recompute=~").strategy()).isEmpty();
+    assertThat(with("strategy.recompute=null", "strategy.recompute={}").strategy())
+        .containsExactly(new TestCatalogue.Recompute());
   }
 
   @ParameterizedTest
