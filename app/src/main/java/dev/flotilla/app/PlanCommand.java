@@ -33,9 +33,10 @@ final class PlanCommand implements Callable<Integer> {
     }
     var world = worldOf(ranks);
     var run = new ConfiguredRun(recipe.read(), world);
+    run.checkWeights();
     var plan = run.plan();
     System.out.print(PlanText.settings(run.config()));
-    System.out.print(PlanText.overview(run.config(), plan, world));
+    System.out.print(PlanText.overview(run, plan, world));
     return ExitCodes.OK;
   }
 

@@ -1,6 +1,8 @@
 package dev.flotilla.app;
 
+import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.config.RunConfig;
+import dev.flotilla.config.RunLength;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.Phase;
 import dev.flotilla.memory.CpuThreads;
@@ -17,7 +19,8 @@ final class PlanText {
   private PlanText() {}
 
   /** Returns the overview table: what is applied in each phase, not what was asked for. */
-  static String overview(RunConfig config, StepPlanner.Plan plan, World world) {
+  static String overview(ConfiguredRun run, StepPlanner.Plan plan, World world) {
+    var config = run.config();
     var text = new StringBuilder();
     text.append(border('='));
     text.append(centred("Strategy Overview"));
@@ -26,6 +29,8 @@ final class PlanText {
     text.append(row("data", data(config)));
     text.append(row("optimizer", part(config, "optimizer")));
     text.append(row("schedule", part(config, "schedule")));
+    text.append(row("updates", updates(config, run.length(plan))));
+    text.append(row("memory", memory(run)));
     text.append(row("ranks", Integer.toString(world.size())));
     text.append(row("threads", threads(config, world)));
     text.append(border('-'));
@@ -66,6 +71,25 @@ final class PlanText {
         config.model().parameterCount(),
         layout.bytes() / 1e6,
         config.precision().name().toLowerCase(Locale.ROOT));
+  }
+
+  private static String updates(RunConfig config, RunLength length) {
+    var epochs = config.epochs();
+    String stated =
+        epochs == null ? "max_steps" : epochs == 1 ? "1 epoch" : "%,d epochs".formatted(epochs);
+    var updates = length.updates();
+    return updates.isPresent()
+        ? String.format(Locale.ROOT, "%,d (%s)", updates.getAsLong(), stated)
+        : "those of " + stated + ", counted when the data is read";
+  }
+
+  private static String memory(ConfiguredRun run) {
+    boolean isWhole = run.config().optimizer().numbersPerParameter().isPresent();
+    return String.format(
+        Locale.ROOT,
+        "%,.2f MB per rank for parameters%s; activations on top",
+        run.arenaBytes() / 1e6,
+        isWhole ? ", gradients and optimizer" : " and gradients; the optimizer's");
   }
 
   private static String threads(RunConfig config, World world) {

@@ -49,12 +49,11 @@ public final class PublishedWeights implements AutoCloseable {
   }
 
   private void read(Path path) {
-    String name = String.valueOf(path.getFileName());
     if (Files.isDirectory(path)) {
       read(path.resolve(Files.exists(path.resolve(INDEX)) ? INDEX : WHOLE));
-    } else if (name.endsWith(".index.json")) {
+    } else if (path.toString().endsWith(".index.json")) {
       ShardIndex.read(path).files().forEach(this::addShard);
-    } else if (name.matches(".*\\.(pth|pt|bin)")) {
+    } else if (isConverted(path)) {
       var conversion = PthConversion.of(path);
       open.add(conversion);
       add(conversion.result());
@@ -121,6 +120,19 @@ public final class PublishedWeights implements AutoCloseable {
   public WeightsFit fit(
       Map<String, org.bytedeco.pytorch.Tensor> model, Map<String, String> aliases) {
     return WeightsFit.of(this, model, aliases);
+  }
+
+  /**
+   * Finds out how these weights fit a model of which only the shapes are known, without native
+   * code.
+   */
+  public WeightsFit fitShapes(Map<String, long[]> model, Map<String, String> aliases) {
+    return WeightsFit.ofShapes(this, model, aliases);
+  }
+
+  /** Tells whether a file must be converted, by a process of its own, before it can be read. */
+  public static boolean isConverted(Path file) {
+    return String.valueOf(file.getFileName()).matches(".*\\.(pth|pt|bin)");
   }
 
   @Override

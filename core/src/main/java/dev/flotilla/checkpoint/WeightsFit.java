@@ -16,6 +16,7 @@ import org.bytedeco.pytorch.Tensor;
 public final class WeightsFit {
 
   private final PublishedWeights weights;
+  private final Map<String, long[]> shapes;
   private final Map<String, Tensor> model;
 
   /** Names in the file by names in the model. */
@@ -26,26 +27,37 @@ public final class WeightsFit {
   private final List<String> unexpected = new ArrayList<>();
   private final List<String> mismatched = new ArrayList<>();
 
-  private WeightsFit(PublishedWeights weights, Map<String, Tensor> model) {
+  private WeightsFit(
+      PublishedWeights weights, Map<String, long[]> shapes, Map<String, Tensor> model) {
     this.weights = weights;
+    this.shapes = shapes;
     this.model = model;
   }
 
   static WeightsFit of(
       PublishedWeights weights, Map<String, Tensor> model, Map<String, String> aliases) {
-    var fit = new WeightsFit(weights, model);
-    fit.compare(new WeightNames(model.keySet(), aliases));
-    return fit;
+    var shapes = new LinkedHashMap<String, long[]>();
+    model.forEach((name, tensor) -> shapes.put(name, tensor.shape()));
+    return new WeightsFit(weights, shapes, model)
+        .compare(new WeightNames(shapes.keySet(), aliases));
   }
 
-  private void compare(WeightNames names) {
+  /** Compares with shapes alone, without native code; such a fit cannot be copied. */
+  static WeightsFit ofShapes(
+      PublishedWeights weights, Map<String, long[]> shapes, Map<String, String> aliases) {
+    return new WeightsFit(weights, shapes, Map.of())
+        .compare(new WeightNames(shapes.keySet(), aliases));
+  }
+
+  private WeightsFit compare(WeightNames names) {
     weights.tensors().forEach((published, info) -> place(published, info, names));
     // A tied parameter may be there under its other name alone.
     duplicates.forEach((published, name) -> sources.putIfAbsent(name, published));
-    missing.addAll(model.keySet());
+    missing.addAll(shapes.keySet());
     missing.removeAll(sources.keySet());
     missing.removeIf(WeightNames::isOptional);
     mismatched.forEach(line -> missing.remove(line.substring(0, line.indexOf(':'))));
+    return this;
   }
 
   private void place(String published, TensorInfo info, WeightNames names) {
@@ -57,7 +69,7 @@ public final class WeightsFit {
       return;
     }
     String name = meaning.get().name();
-    long[] shape = tensor(name).shape();
+    long[] shape = Objects.requireNonNull(shapes.get(name));
     if (!Arrays.equals(info.shape(), shape)) {
       mismatched.add(
           "%s: %s in the file, %s in the model"
@@ -132,12 +144,22 @@ public final class WeightsFit {
    * @throws CheckpointException if nothing fits, or copies of a tied parameter differ
    */
   public void copy() {
+    requireAny();
+    sources.forEach((name, published) -> copy(published, tensor(name)));
+    duplicates.forEach(this::requireSame);
+  }
+
+  /**
+   * Requires that something fits.
+   *
+   * @throws CheckpointException with all that does not
+   */
+  public WeightsFit requireAny() {
     if (sources.isEmpty()) {
       throw new CheckpointException(
           "%s has nothing in common with the model:\n%s".formatted(weights.source(), text()));
     }
-    sources.forEach((name, published) -> copy(published, tensor(name)));
-    duplicates.forEach(this::requireSame);
+    return this;
   }
 
   private void copy(String published, Tensor target) {

@@ -3,7 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.data.BatchSource;
-import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.engine.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
@@ -41,39 +41,35 @@ public final class ConfiguredRun {
   /**
    * Checks a configuration against a world.
    *
-   * @throws ConfigException if the batch is too small for the ranks, data is missing, or a name
-   *     pattern matches no parameter
+   * @throws ConfigException if the batch is too small for the ranks, data is missing or does not
+   *     fit the model, or a name pattern matches no parameter
    */
   public ConfiguredRun(RunConfig config, World world) {
     this.config = config;
     this.world = world;
-    config.batchOn(world);
-    config.checkData();
-    checkPatterns();
+    Preflight.check(config, world);
   }
 
-  private void checkPatterns() {
-    var names = config.model().parameters().stream().map(ParameterSpec::name).toList();
-    var problems = new Problems();
-    requireMatches("freeze", config.freeze(), names, problems);
-    var noDecay = config.noDecay();
-    requireMatches("no_decay", noDecay == null ? List.of() : noDecay, names, problems);
-    if (names.stream().allMatch(NamePatterns.anyOf(config.freeze()))) {
-      problems.add(config.origin().placeOf("freeze"), "freeze", "leaves no parameter to train");
+  /**
+   * Checks that the weights to start from are there and fit the model, without native code; whoever
+   * is or starts rank 0 calls it, as the others get its values.
+   *
+   * @throws ConfigException if there is no such file
+   * @throws CheckpointException if it is malformed or does not fit
+   */
+  public void checkWeights() {
+    var weights = config.initFrom().weights();
+    if (weights == null) {
+      return;
     }
-    problems.orThrow();
-  }
-
-  private void requireMatches(
-      String key, List<String> patterns, List<String> names, Problems problems) {
-    for (var pattern : NamePatterns.unmatched(patterns, names)) {
-      String message = "'" + pattern + "' matches none of the parameters " + shortened(names);
-      problems.add(config.origin().placeOf(key), key, message);
+    try {
+      weights.check(config.model());
+    } catch (ConfigException wrong) {
+      var problems = new Problems();
+      String key = "init_from.path";
+      wrong.problems().forEach(it -> problems.add(config.origin().placeOf(key), key, it.message()));
+      problems.orThrow();
     }
-  }
-
-  private static String shortened(List<String> names) {
-    return names.size() <= 12 ? names.toString() : names.subList(0, 12) + " …";
   }
 
   /** Returns the configuration. */
@@ -88,7 +84,25 @@ public final class ConfiguredRun {
 
   /** Returns the builder that the recipe describes; programs of their own may change it. */
   public TrainerBuilder trainer(EventSink events) {
-    return describe(events).strategy(techniques().toArray(Strategy[]::new));
+    var builder = describe(events).strategy(techniques().toArray(Strategy[]::new));
+    return builder.warnOf(length(builder.plan()).warnings());
+  }
+
+  /**
+   * Returns the bytes that parameters, gradients and what the optimizer remembers of them take on
+   * each rank, as far as the optimizer says.
+   */
+  public long arenaBytes() {
+    var model = config.model();
+    long all = BoundModel.layoutOf(model, config.precision(), _ -> false).bytes();
+    var frozen = NamePatterns.anyOf(config.freeze());
+    long trained = BoundModel.layoutOf(model, config.precision(), frozen).bytes();
+    return all + trained * (1 + config.optimizer().numbersPerParameter().orElse(0));
+  }
+
+  /** Returns how long a run by a plan of this recipe is. */
+  public RunLength length(StepPlanner.Plan plan) {
+    return new RunLength(config, globalBatch(), plan.step());
   }
 
   /** Returns the builder without techniques. */

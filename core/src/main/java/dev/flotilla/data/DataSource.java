@@ -1,5 +1,8 @@
 package dev.flotilla.data;
 
+import java.util.Optional;
+import java.util.OptionalInt;
+
 /**
  * A named pair of training and test data, as a recipe chooses it.
  *
@@ -13,6 +16,22 @@ public interface DataSource {
    * @throws dev.flotilla.settings.ConfigException if a folder or file is missing or malformed
    */
   void check();
+
+  /**
+   * Returns what a sample looks like, where that is known without reading them all; asked for after
+   * {@link #check}.
+   */
+  default Optional<SampleForm> form() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the number of training samples, where that is known without reading them all and a
+   * batch is counted in samples; asked for after {@link #check}.
+   */
+  default OptionalInt trainingSize() {
+    return OptionalInt.empty();
+  }
 
   /** Opens the training samples. */
   Dataset train();

@@ -30,6 +30,11 @@ public interface Accumulation {
     return 1;
   }
 
+  /** Returns the number of updates after which all full windows are equally long. */
+  default long settledAfter() {
+    return 0;
+  }
+
   /**
    * Returns what the mean gradient of a window is multiplied by: 1, or more where sums are wanted.
    */

@@ -1,5 +1,8 @@
 package dev.flotilla.engine;
 
+import java.util.OptionalInt;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -85,8 +88,12 @@ public sealed interface Claim {
     }
   }
 
-  /** The rule that makes windows. */
-  record Accumulate(String does, Function<StepContext, Accumulation> worker) implements Claim {
+  /**
+   * The rule that makes windows; made from the samples of a micro-step over all ranks, where known,
+   * and from whoever is told what happens, so that a plan can count updates without native code.
+   */
+  record Accumulate(String does, BiFunction<OptionalInt, Consumer<String>, Accumulation> worker)
+      implements Claim {
     @Override
     public Phase phase() {
       return Phase.ACCUMULATION;

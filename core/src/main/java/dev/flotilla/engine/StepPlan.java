@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /**
@@ -42,6 +43,20 @@ public final class StepPlan {
     return ofPhase.isEmpty()
         ? phase.byDefault()
         : ofPhase.stream().map(Claim::does).collect(Collectors.joining(", then "));
+  }
+
+  /**
+   * Returns what counts the updates of epochs.
+   *
+   * @param microBatch samples of a micro-step over all ranks, where known
+   * @param microStepsPerEpoch micro-steps of each epoch
+   */
+  public UpdateCount updateCount(OptionalInt microBatch, long microStepsPerEpoch) {
+    var windows =
+        owner(Claim.Accumulate.class)
+            .map(claim -> claim.worker().apply(microBatch, _ -> {}))
+            .orElse(Accumulation.NONE);
+    return new UpdateCount(windows, microStepsPerEpoch);
   }
 
   <C extends Claim> List<C> chain(Class<C> type) {

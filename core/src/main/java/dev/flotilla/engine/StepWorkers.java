@@ -39,7 +39,9 @@ record StepWorkers(
 
   /** Builds the workers of a plan. */
   static StepWorkers of(StepPlan plan, StepContext context) {
-    var windows = plan.owner(Claim.Accumulate.class).map(c -> c.worker().apply(context));
+    var windows =
+        plan.owner(Claim.Accumulate.class)
+            .map(c -> c.worker().apply(context.microBatch(), context.notices()));
     var conditions =
         plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
     Exchange sharing =

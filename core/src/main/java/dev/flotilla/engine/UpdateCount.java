@@ -2,14 +2,26 @@ package dev.flotilla.engine;
 
 import dev.flotilla.engine.Accumulation.Decision;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
-/** Counts the updates of epochs before they are run, starting with an empty window. */
+/**
+ * Counts the updates of epochs before they are run, starting with an empty window.
+ *
+ * <p>Once windows are settled, an epoch is a function of the micro-steps that wait when it begins.
+ * When as many wait as did before, the epochs in between come again and again, and are counted at
+ * once: a run that would take years is planned in no time.
+ */
 public final class UpdateCount {
 
   private final Accumulation accumulation;
   private final long microStepsPerEpoch;
+  private @Nullable Mark mark;
+  private long epochs;
   private long updates;
   private int inWindow;
+
+  /** How far the count was when an epoch began. */
+  private record Mark(long epochs, long updates, int inWindow) {}
 
   UpdateCount(Accumulation accumulation, long microStepsPerEpoch) {
     this.accumulation = accumulation;
@@ -17,10 +29,16 @@ public final class UpdateCount {
   }
 
   /** Returns the number of updates of so many epochs. */
-  public long in(long epochs) {
+  public long in(long wanted) {
     restart();
-    for (long epoch = 0; epoch < epochs; epoch++) {
-      addEpoch();
+    while (epochs < wanted) {
+      var before = sameBefore();
+      if (before != null) {
+        skip((wanted - epochs) / (epochs - before.epochs()), before);
+      }
+      if (epochs < wanted) {
+        addEpoch();
+      }
     }
     return updates;
   }
@@ -28,28 +46,60 @@ public final class UpdateCount {
   /** Returns the number of epochs that make at least so many updates; empty if none ever do. */
   public OptionalLong epochsFor(long wanted) {
     restart();
-    long epochs = 0;
     while (updates < wanted) {
-      long before = updates;
-      addEpoch();
-      epochs++;
-      if (updates == before && inWindow == 0) {
+      var before = sameBefore();
+      if (before != null && before.updates() == updates) {
         return OptionalLong.empty();
       }
+      if (before != null) {
+        // One less than fits, so that the last epochs are counted one by one.
+        skip((wanted - updates) / (updates - before.updates()) - 1, before);
+      }
+      addEpoch();
     }
     return OptionalLong.of(epochs);
   }
 
+  /** Returns an earlier place from which the same followed as follows from here. */
+  private @Nullable Mark sameBefore() {
+    if (updates < accumulation.settledAfter()) {
+      return null;
+    }
+    if (mark == null) {
+      mark = new Mark(epochs, updates, inWindow);
+      return null;
+    }
+    return mark.inWindow() == inWindow ? mark : null;
+  }
+
+  /** Goes through the epochs since a place so many times more. */
+  private void skip(long times, Mark since) {
+    if (times > 0) {
+      updates += times * (updates - since.updates());
+      epochs += times * (epochs - since.epochs());
+      mark = null;
+    }
+  }
+
   private void restart() {
+    mark = null;
+    epochs = 0;
     updates = 0;
     inWindow = 0;
   }
 
   private void addEpoch() {
-    for (long i = 1; i <= microStepsPerEpoch; i++) {
-      var decision = accumulation.after(++inWindow, i == microStepsPerEpoch, updates);
+    for (long left = microStepsPerEpoch; left > 0; left--) {
+      // Nothing is decided before a window is full or the epoch ends.
+      long inside = Math.min(left, accumulation.microSteps(updates) - inWindow) - 1;
+      if (inside > 0) {
+        inWindow += (int) inside;
+        left -= inside;
+      }
+      var decision = accumulation.after(++inWindow, left == 1, updates);
       updates += decision == Decision.UPDATE ? 1 : 0;
       inWindow = decision == Decision.CONTINUE ? inWindow : 0;
     }
+    epochs++;
   }
 }

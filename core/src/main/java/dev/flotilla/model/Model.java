@@ -1,5 +1,6 @@
 package dev.flotilla.model;
 
+import dev.flotilla.data.SampleForm;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,13 @@ public interface Model {
 
   /** Returns the loss and the score that this model is trained for. */
   Objective objective();
+
+  /**
+   * Checks, without native code, that samples of this form can go through; by default any may.
+   *
+   * @throws dev.flotilla.settings.ConfigException with keys of this model that do not fit
+   */
+  default void checkSamples(SampleForm form) {}
 
   /** Returns all parameters in forward order, tied ones once. */
   default List<ParameterSpec> parameters() {

@@ -2,6 +2,7 @@ package dev.flotilla.optim;
 
 import dev.flotilla.settings.Setting;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +49,11 @@ public record Adam(
   @Override
   public boolean decaysBiasesAndNorms() {
     return false;
+  }
+
+  @Override
+  public OptionalInt numbersPerParameter() {
+    return OptionalInt.of(2);
   }
 
   @Override

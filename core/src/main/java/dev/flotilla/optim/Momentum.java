@@ -5,6 +5,7 @@ import dev.flotilla.settings.Setting;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +49,11 @@ public record Momentum(
   /** Returns momentum without look-ahead and decay. */
   public Momentum(double lr, double momentum) {
     this(lr, momentum, false, 0);
+  }
+
+  @Override
+  public OptionalInt numbersPerParameter() {
+    return OptionalInt.of(momentum == 0 ? 0 : 1);
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.flotilla.optim;
 
 import dev.flotilla.state.State;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,11 @@ public interface Optimizer {
   /** Tells whether biases and norms are decayed too unless a name pattern says otherwise. */
   default boolean decaysBiasesAndNorms() {
     return true;
+  }
+
+  /** Returns the numbers that the rule remembers for each parameter; empty if that is not known. */
+  default OptionalInt numbersPerParameter() {
+    return OptionalInt.empty();
   }
 
   /** Allocates the rule's memory for these groups. */

@@ -4,6 +4,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.state.State;
 import java.util.List;
+import java.util.OptionalInt;
 import org.bytedeco.pytorch.Scalar;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,11 @@ public record Sgd(
   /** Returns plain descent without decay. */
   public Sgd(double lr) {
     this(lr, 0);
+  }
+
+  @Override
+  public OptionalInt numbersPerParameter() {
+    return OptionalInt.of(0);
   }
 
   @Override

@@ -2,7 +2,11 @@ package dev.flotilla.train;
 
 import dev.flotilla.checkpoint.PublishedWeights;
 import dev.flotilla.engine.BoundModel;
+import dev.flotilla.model.Model;
+import dev.flotilla.settings.ConfigException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -14,6 +18,36 @@ import java.util.function.Consumer;
  *     said
  */
 public record InitialWeights(Path path, boolean strict) {
+
+  /**
+   * Checks that the file is there and, unless it must be converted first, that it fits a model;
+   * needs no native code.
+   *
+   * @throws ConfigException if there is no such file
+   * @throws dev.flotilla.checkpoint.CheckpointException if it is malformed or does not fit
+   */
+  public void check(Model model) {
+    if (!Files.isReadable(path)) {
+      String problem = Files.exists(path) ? "permission denied: " : "no such file or folder: ";
+      throw new ConfigException("path", problem + path.toAbsolutePath().normalize());
+    }
+    if (PublishedWeights.isConverted(path)) {
+      return;
+    }
+    try (var weights = PublishedWeights.open(path)) {
+      var fit = weights.fitShapes(shapes(model), model.aliases()).requireAny();
+      if (strict) {
+        fit.requireExact();
+      }
+    }
+  }
+
+  private static Map<String, long[]> shapes(Model model) {
+    Map<String, long[]> shapes = new LinkedHashMap<>();
+    model.parameters().forEach(spec -> shapes.put(spec.name(), spec.shape().toArray()));
+    model.buffers().forEach(spec -> shapes.put(spec.name(), spec.shape().toArray()));
+    return shapes;
+  }
 
   /** Copies the weights; rank 0 does so, and the others get its values. */
   void copyInto(BoundModel model, Map<String, String> aliases, Consumer<String> notices) {

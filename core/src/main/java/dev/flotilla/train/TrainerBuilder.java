@@ -30,6 +30,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Collects what a {@link Trainer} needs; model and optimizer are required. */
@@ -48,7 +49,7 @@ public final class TrainerBuilder {
   CollectiveSettings collectiveSettings;
   Predicate<String> frozen = _ -> false;
   @Nullable Predicate<String> noDecay;
-  EventSink sink = _ -> {};
+  EventSink sink = EventSink.toLog();
   LoopSettings loop = LoopSettings.defaults();
   OptionalInt microBatch = OptionalInt.empty();
   UnaryOperator<Collective> wrapper = UnaryOperator.identity();
@@ -57,6 +58,7 @@ public final class TrainerBuilder {
   long compareEvery = 100;
   final List<Stateful> remembered = new ArrayList<>();
   @Nullable InitialWeights initialWeights;
+  final List<PlanIssue> warnings = new ArrayList<>();
 
   TrainerBuilder(World world) {
     this.world = world;
@@ -152,7 +154,7 @@ public final class TrainerBuilder {
     return this;
   }
 
-  /** Sets who is told what happens. */
+  /** Sets who is told what happens; by default warnings and notices go to the log. */
   public TrainerBuilder events(EventSink value) {
     sink = value;
     return this;
@@ -212,6 +214,12 @@ public final class TrainerBuilder {
     return this;
   }
 
+  /** Adds warnings that come from outside the techniques to those of the plan. */
+  public TrainerBuilder warnOf(List<PlanIssue> issues) {
+    warnings.addAll(issues);
+    return this;
+  }
+
   /**
    * Resolves the techniques without touching native code.
    *
@@ -237,7 +245,9 @@ public final class TrainerBuilder {
                       + " has its own between two averages",
                   "use non_finite: skip or stop")));
     }
-    return StepPlanner.plan(strategies, facts);
+    var plan = StepPlanner.plan(strategies, facts);
+    return new StepPlanner.Plan(
+        plan.step(), Stream.concat(plan.warnings().stream(), warnings.stream()).toList());
   }
 
   /**

@@ -49,7 +49,7 @@ class PhaseOrderTests {
           new Claim.Buckets("two buckets", context -> twoBuckets(context.arena().layout())),
           new Claim.Condition(GradientStage.VOTE, "vote", _ -> (_, _) -> calls.add("vote")),
           new Claim.Accumulate(
-              "two", _ -> (count, _, _) -> count == 2 ? Decision.UPDATE : Decision.CONTINUE),
+              "two", (_, _) -> (count, _, _) -> count == 2 ? Decision.UPDATE : Decision.CONTINUE),
           new Claim.Forward(ForwardStage.RECOMPUTE, "inner", _ -> inner -> layer("inner", inner)),
           new Claim.Forward(ForwardStage.PRECISION, "outer", _ -> inner -> layer("outer", inner)));
     }

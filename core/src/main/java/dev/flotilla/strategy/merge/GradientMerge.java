@@ -83,7 +83,7 @@ public record GradientMerge(
     claims.add(
         new Claim.Accumulate(
             description(),
-            context -> new MergeWindows(this, windows(context.microBatch()), context.notices())));
+            (microBatch, notices) -> new MergeWindows(this, windows(microBatch), notices)));
     if (weighting == Weighting.MICRO_BATCHES) {
       claims.add(
           new Claim.Forward(

@@ -37,6 +37,11 @@ final class MergeWindows implements Accumulation {
   }
 
   @Override
+  public long settledAfter() {
+    return length.byUpdate().lastKey();
+  }
+
+  @Override
   public double factor(int microSteps) {
     return settings.avg() ? 1 : microSteps;
   }

@@ -2,10 +2,12 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +56,12 @@ public record BertLines(
     var tokens = readVocabulary();
     LineSequences.read(this, tokens, "train.txt");
     LineSequences.read(this, tokens, "val.txt");
+  }
+
+  @Override
+  public Optional<SampleForm> form() {
+    int named = task == TextTask.PRETRAINING ? 0 : classes;
+    return Optional.of(new SampleForm.Tokens(readVocabulary().size(), maxSeqLen, named));
   }
 
   @Override

@@ -2,9 +2,11 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * CIFAR-10 from a folder: colour images of 32×32 pixels in ten classes.
@@ -42,6 +44,11 @@ public record Cifar10(
     var folder = CifarFolder.find(path);
     folder.training().forEach(CifarFile::check);
     folder.test().check();
+  }
+
+  @Override
+  public Optional<SampleForm> form() {
+    return Optional.of(new SampleForm.Images(3, 32, 32, CifarFile.CLASSES));
   }
 
   @Override

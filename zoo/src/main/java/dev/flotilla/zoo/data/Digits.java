@@ -2,9 +2,12 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Summary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * Handwritten digits that are always at hand: every sixth training image and every fifth test image
@@ -18,6 +21,16 @@ public record Digits() implements DataSource {
   /** Does nothing: what is embedded is there. */
   @Override
   public void check() {}
+
+  @Override
+  public Optional<SampleForm> form() {
+    return Optional.of(ImageFiles.FORM);
+  }
+
+  @Override
+  public OptionalInt trainingSize() {
+    return OptionalInt.of(10_000);
+  }
 
   @Override
   public Dataset train() {

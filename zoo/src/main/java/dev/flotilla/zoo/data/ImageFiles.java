@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.data;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
 import java.util.ArrayList;
@@ -14,6 +15,9 @@ import java.util.function.Supplier;
 record ImageFiles(Supplier<IdxFile> images, Supplier<IdxFile> labels) {
 
   private static final int CLASSES = 10;
+
+  /** An image with its border. */
+  static final SampleForm FORM = new SampleForm.Images(1, 32, 32, CLASSES);
 
   /** Finds what is wrong, reading the labels but hardly the images. */
   List<Problem> problems() {

@@ -2,10 +2,13 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,6 +65,17 @@ public record ImageFolder(
   public void check() {
     var train = LabelledFiles.in(path.resolve("train"));
     train.requireSameClasses(LabelledFiles.in(path.resolve("val")));
+  }
+
+  @Override
+  public Optional<SampleForm> form() {
+    int classes = LabelledFiles.in(path.resolve("train")).classes().size();
+    return Optional.of(new SampleForm.Images(3, size, size, classes));
+  }
+
+  @Override
+  public OptionalInt trainingSize() {
+    return OptionalInt.of(LabelledFiles.in(path.resolve("train")).files().size());
   }
 
   @Override

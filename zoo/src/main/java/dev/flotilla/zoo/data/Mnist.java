@@ -2,6 +2,7 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
 import dev.flotilla.settings.Setting;
@@ -10,6 +11,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 
 /**
@@ -53,6 +56,16 @@ public record Mnist(
     if (!problems.isEmpty()) {
       throw new ConfigException(problems);
     }
+  }
+
+  @Override
+  public Optional<SampleForm> form() {
+    return Optional.of(ImageFiles.FORM);
+  }
+
+  @Override
+  public OptionalInt trainingSize() {
+    return OptionalInt.of(files("train").images().get().count());
   }
 
   @Override

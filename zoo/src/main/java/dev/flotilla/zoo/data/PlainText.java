@@ -2,11 +2,13 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +71,11 @@ public record PlainText(
     } else {
       TextFile.requireReadable(path);
     }
+  }
+
+  @Override
+  public Optional<SampleForm> form() {
+    return Optional.of(new SampleForm.Tokens(readVocabulary().size(), maxSeqLen, 0));
   }
 
   @Override

@@ -2,9 +2,12 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * Made-up images of any shape, for benchmarks: noise between −1.7 and 1.7 that is a function of the
@@ -25,19 +28,35 @@ public record SyntheticImages(
     @Setting(doc = "Number of test images, at least 1.", def = "128") int testSamples)
     implements DataSource {
 
+  private static final int MOST_SAMPLES = 100_000_000;
+
   /** Checks the settings. */
   public SyntheticImages {
-    Check.that(channels >= 1, "channels", "must be at least 1", channels)
+    Check.that(channels >= 1 && channels <= 4096, "channels", "must be from 1 to 4096", channels)
         .and(side >= 1 && side <= 4096, "side", "must be from 1 to 4096", side)
         .and(classes >= 2, "classes", "must be at least 2", classes)
-        .and(samples >= 1, "samples", "must be at least 1", samples)
-        .and(testSamples >= 1, "test_samples", "must be at least 1", testSamples)
+        .and(isSize(samples), "samples", "must be from 1 to " + MOST_SAMPLES, samples)
+        .and(isSize(testSamples), "test_samples", "must be from 1 to " + MOST_SAMPLES, testSamples)
         .orThrow();
+  }
+
+  private static boolean isSize(int samples) {
+    return samples >= 1 && samples <= MOST_SAMPLES;
   }
 
   /** Does nothing: there is nothing to read. */
   @Override
   public void check() {}
+
+  @Override
+  public Optional<SampleForm> form() {
+    return Optional.of(new SampleForm.Images(channels, side, side, classes));
+  }
+
+  @Override
+  public OptionalInt trainingSize() {
+    return OptionalInt.of(samples);
+  }
 
   @Override
   public Dataset train() {

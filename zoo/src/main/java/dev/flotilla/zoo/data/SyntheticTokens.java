@@ -2,9 +2,12 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * Made-up sequences of tokens of any length, for benchmarks; masked as real text is. The first five
@@ -28,6 +31,8 @@ public record SyntheticTokens(
     @Setting(doc = "Number of classes, for classification.", def = "2") int classes)
     implements DataSource {
 
+  private static final int MOST_SAMPLES = 100_000_000;
+  private static final int LONGEST = 1_000_000;
   private static final int CLS = 2;
   private static final int SEP = 3;
   private static final int MASK = 4;
@@ -36,16 +41,31 @@ public record SyntheticTokens(
   /** Checks the settings. */
   public SyntheticTokens {
     Check.that(vocabSize > FIRST_PLAIN, "vocab_size", "must be at least 6", vocabSize)
-        .and(length >= 4, "length", "must be at least 4", length)
-        .and(samples >= 1, "samples", "must be at least 1", samples)
-        .and(testSamples >= 1, "test_samples", "must be at least 1", testSamples)
+        .and(length >= 4 && length <= LONGEST, "length", "must be from 4 to " + LONGEST, length)
+        .and(isSize(samples), "samples", "must be from 1 to " + MOST_SAMPLES, samples)
+        .and(isSize(testSamples), "test_samples", "must be from 1 to " + MOST_SAMPLES, testSamples)
         .and(classes >= 2, "classes", "must be at least 2", classes)
         .orThrow();
+  }
+
+  private static boolean isSize(int samples) {
+    return samples >= 1 && samples <= MOST_SAMPLES;
   }
 
   /** Does nothing: there is nothing to read. */
   @Override
   public void check() {}
+
+  @Override
+  public Optional<SampleForm> form() {
+    return Optional.of(
+        new SampleForm.Tokens(vocabSize, length, task == TextTask.PRETRAINING ? 0 : classes));
+  }
+
+  @Override
+  public OptionalInt trainingSize() {
+    return OptionalInt.of(samples);
+  }
 
   @Override
   public Dataset train() {

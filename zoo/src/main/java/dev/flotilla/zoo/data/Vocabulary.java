@@ -1,7 +1,9 @@
 package dev.flotilla.zoo.data;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -41,8 +43,12 @@ record Vocabulary(Path file, SequencedMap<String, Integer> ids) {
   private static Iterable<String> lines(Path file) {
     try {
       return Files.readAllLines(file);
+    } catch (NoSuchFileException _) {
+      throw DataProblem.in(KEY, file + ": no such file", "name the vocabulary of the model");
+    } catch (CharacterCodingException _) {
+      throw DataProblem.in(KEY, file + ": is not UTF-8 text", "");
     } catch (IOException e) {
-      throw DataProblem.in(KEY, file + ": cannot be read as UTF-8 text: " + e.getMessage(), "");
+      throw DataProblem.in(KEY, file + ": cannot be read: " + e.getMessage(), "");
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
@@ -58,5 +59,10 @@ public record Bert(
   @Override
   public Map<String, Object> configuration() {
     return network().configuration();
+  }
+
+  @Override
+  public void checkSamples(SampleForm form) {
+    network().checkSamples(form);
   }
 }

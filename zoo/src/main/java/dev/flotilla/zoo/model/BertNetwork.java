@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.model.Classification;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
@@ -82,5 +83,9 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
       labels.put("" + i, "LABEL_" + i);
     }
     return labels;
+  }
+
+  void checkSamples(SampleForm form) {
+    SampleCheck.tokens(form, sizes, classes);
   }
 }

@@ -32,10 +32,17 @@ record BertSizes(
     double initializerRange,
     int padTokenId) {
 
+  /** More than any published one by far, so that a slip of the pen does not fill memory. */
+  private static final int MOST_LAYERS = 10_000;
+
   BertSizes {
     Check.that(vocabSize >= 2, "vocab_size", "must be at least 2", vocabSize)
         .and(hiddenSize >= 1, "hidden_size", "must be at least 1", hiddenSize)
-        .and(numHiddenLayers >= 1, "num_hidden_layers", "must be at least 1", numHiddenLayers)
+        .and(
+            numHiddenLayers >= 1 && numHiddenLayers <= MOST_LAYERS,
+            "num_hidden_layers",
+            "must be from 1 to " + MOST_LAYERS,
+            numHiddenLayers)
         .and(
             numAttentionHeads >= 1 && hiddenSize % numAttentionHeads == 0,
             "num_attention_heads",

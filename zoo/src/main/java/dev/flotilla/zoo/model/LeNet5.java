@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.model.Classification;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
@@ -42,5 +43,14 @@ public record LeNet5(@Setting(doc = "number of classes, at least 2", def = "10")
   @Override
   public Objective objective() {
     return new Classification();
+  }
+
+  @Override
+  public void checkSamples(SampleForm form) {
+    SampleCheck.images(form, "images of 1x32x32", LeNet5::isGreyAndSmall, classes);
+  }
+
+  private static boolean isGreyAndSmall(SampleForm.Images images) {
+    return images.channels() == 1 && images.height() == 32 && images.width() == 32;
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.model.Classification;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
@@ -64,5 +65,10 @@ public record Mlp(
   @Override
   public Objective objective() {
     return new Classification();
+  }
+
+  @Override
+  public void checkSamples(SampleForm form) {
+    SampleCheck.flattened(form, inputs, classes);
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.model.Classification;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
@@ -72,5 +73,10 @@ public record ResNet50(
   @Override
   public Objective objective() {
     return new Classification();
+  }
+
+  @Override
+  public void checkSamples(SampleForm form) {
+    ResidualNetwork.checkSamples(form, classes);
   }
 }

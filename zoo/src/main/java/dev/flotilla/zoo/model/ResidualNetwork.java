@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Check;
 import java.util.ArrayList;
@@ -123,5 +124,9 @@ record ResidualNetwork(
       case BATCH -> new BatchNorm(name, channels, scale);
       case GROUP -> new GroupNorm(name, channels, groups, scale);
     };
+  }
+
+  static void checkSamples(SampleForm form, int classes) {
+    SampleCheck.images(form, "images of 3 channels", images -> images.channels() == 3, classes);
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.model.Classification;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
@@ -53,5 +54,10 @@ public record Vgg16(
   @Override
   public Objective objective() {
     return new Classification();
+  }
+
+  @Override
+  public void checkSamples(SampleForm form) {
+    VggNetwork.checkSamples(form, classes);
   }
 }

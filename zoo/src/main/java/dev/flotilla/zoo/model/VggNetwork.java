@@ -1,5 +1,6 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.data.SampleForm;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Check;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ record VggNetwork(boolean hasNorms, int classes, double dropout, int hidden, int
 
   private static final List<Integer> CONVOLUTIONS = List.of(2, 2, 3, 3, 3);
   private static final List<Integer> WIDTHS = List.of(1, 2, 4, 8, 8);
+  private static final int LEAST_SIDE = 32;
   private static final long POOLED_SIDE = 7;
   private static final double DEVIATION = 0.01;
 
@@ -69,5 +71,14 @@ record VggNetwork(boolean hasNorms, int classes, double dropout, int hidden, int
         Layers.rectifier(),
         Layers.dropout(dropout),
         Linear.gaussian("classifier.6", hidden, classes, DEVIATION));
+  }
+
+  /** Each of the five blocks halves width and height. */
+  static void checkSamples(SampleForm form, int classes) {
+    SampleCheck.images(
+        form,
+        "images of 3 channels and at least %1$dx%1$d pixels".formatted(LEAST_SIDE),
+        images -> images.channels() == 3 && Math.min(images.height(), images.width()) >= LEAST_SIDE,
+        classes);
   }
 }

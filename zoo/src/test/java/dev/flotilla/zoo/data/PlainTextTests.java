@@ -115,6 +115,12 @@ final class PlainTextTests {
     assertThatThrownBy(settings(12, true, true)::train).hasMessageContaining("holds no sentence");
     Files.write(folder.resolve("text.txt"), new byte[] {(byte) 0xff, (byte) 0xfe, 0});
     assertThatThrownBy(settings(12, true, true)::train).hasMessageContaining("is not UTF-8 text");
+    var missing = folder.resolve("none.txt");
+    assertThatThrownBy(() -> Vocabulary.read(missing))
+        .hasMessage(
+            "data.vocabulary: " + missing + ": no such file (name the vocabulary of the model)");
+    Files.write(missing, new byte[] {(byte) 0xc3, '\n'});
+    assertThatThrownBy(() -> Vocabulary.read(missing)).hasMessageContaining("is not UTF-8 text");
     Files.writeString(vocabulary, "[PAD]\n[CLS]\n[SEP]\n[MASK]\n");
     assertThatThrownBy(settings(12, true, true)::check).hasMessageContaining("no [UNK]");
     Files.writeString(vocabulary, "[PAD]\n[CLS]\n[CLS]\n");

@@ -1,0 +1,144 @@
+package dev.flotilla.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.checkpoint.CheckpointException;
+import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.settings.ConfigException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What {@code plan} says of a run that could not go on, or would go on otherwise than it reads. */
+class PlanTests {
+
+  @TempDir Path folder;
+
+  /** Returns a run of the default recipe, LeNet-5 on digits in batches of 64, with changes. */
+  private static ConfiguredRun run(int ranks, String... sets) {
+    List<String> arguments = new ArrayList<>();
+    List.of(sets).forEach(set -> arguments.addAll(List.of("--set", set)));
+    var options = TrainCommand.parse(arguments).recipe;
+    return new ConfiguredRun(options.read(), PlanCommand.worldOf(ranks));
+  }
+
+  private static String overview(int ranks, String... sets) {
+    var run = run(ranks, sets);
+    return PlanText.overview(run, run.plan(), PlanCommand.worldOf(ranks));
+  }
+
+  @Test
+  void refusesDataThatTheModelCannotTake() {
+    assertThatThrownBy(() -> run(1, "model=resnet18"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage(
+            "--set model=resnet18: model: takes images of 3 channels, but the data gives images of"
+                + " 1x32x32");
+    assertThatThrownBy(() -> run(1, "model={name: mlp, inputs: 784, classes: 2}"))
+        .hasMessageContaining("model.inputs: must be 1024, the numbers of images of 1x32x32")
+        .hasMessageContaining("model.classes: must be at least 10, the classes of the data");
+  }
+
+  @Test
+  void saysAllThatIsWrongAtOnce() {
+    assertThatThrownBy(
+            () ->
+                run(
+                    3,
+                    "global_batch=2",
+                    "model.classes=5",
+                    "freeze=[nothing]",
+                    "no_decay=[\"fc9.*\"]"))
+        .hasMessageContaining("global_batch: must be at least 3, the number of ranks")
+        .hasMessageContaining("model.classes: must be at least 10")
+        .hasMessageContaining("freeze: 'nothing' matches none")
+        .hasMessageContaining("no_decay: 'fc9.*' matches none");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "model={name: mlp, hidden: [2147483647, 2147483647, 2147483647]}",
+        "model={name: mlp, hidden: [2000000, 2000000]}",
+      })
+  void refusesAModelThatNoMemoryHolds(String model) {
+    assertThatThrownBy(() -> run(1, model))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("model: must have fewer than 1,000,000,000,000 parameters");
+  }
+
+  @Test
+  void countsUpdatesAndMemory() {
+    assertThat(overview(1)).contains("updates  1,256 (8 epochs)", "memory  0.74 MB per rank");
+    assertThat(overview(1, "optimizer={name: adam, lr: 0.1}")).contains("memory  0.99 MB per rank");
+    assertThat(overview(1, "optimizer={name: sgd, lr: 0.1}")).contains("memory  0.49 MB per rank");
+    assertThat(overview(1, "freeze=[\"fc1.*\"]")).contains("memory  0.36 MB per rank");
+    assertThat(overview(1, "max_steps=7")).contains("updates  7 (max_steps)");
+    assertThat(overview(2, "batch=64", "epochs=1")).contains("updates  79 (1 epoch)");
+    assertThat(overview(1, "strategy.gradient_merge.k_steps=4"))
+        .contains("updates  320 (8 epochs)");
+    assertThat(overview(1, "strategy.gradient_merge={k_steps: 4, tail: drop}"))
+        .contains("updates  312 (8 epochs)");
+    assertThat(overview(1, "epochs=2147483647")).contains("updates  337,154,932,579 (");
+  }
+
+  @Test
+  void warnsOfAWarmUpThatTheRunDoesNotOutlast() {
+    assertThat(overview(1, "schedule.warmup_steps=1255")).doesNotContain("warm-up of");
+    assertThat(overview(1, "schedule.warmup_steps=1256"))
+        .contains("warning: the warm-up of 1,256 updates is as long as the run of 1,256 or longer");
+  }
+
+  @Test
+  void warnsOfABatchLargerThanTheData() {
+    assertThat(overview(1, "global_batch=10000")).doesNotContain("takes all of them");
+    assertThat(overview(2, "batch=5001"))
+        .contains(
+            "warning: a step takes 10,002 samples over all ranks, but the training data has"
+                + " 10,000");
+  }
+
+  @Test
+  void looksForWeightsAndAtTheirShapes() throws IOException {
+    var tiny = "model={name: mlp, hidden: [], classes: 10}";
+    var missing = folder.resolve("none.safetensors");
+    assertThatThrownBy(() -> run(1, "init_from.path=" + missing).checkWeights())
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("init_from.path: no such file or folder: " + missing);
+
+    var file = weights("fc1.weight", 10, 1024);
+    assertThatThrownBy(() -> run(1, tiny, "init_from.path=" + file).checkWeights())
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining("missing (1): fc1.bias");
+    run(1, tiny, "init_from={path: %s, strict: false}".formatted(file)).checkWeights();
+
+    var other = weights("conv9.weight", 10, 1024);
+    assertThatThrownBy(
+            () ->
+                run(1, tiny, "init_from={path: %s, strict: false}".formatted(other)).checkWeights())
+        .hasMessageContaining("has nothing in common with the model");
+  }
+
+  /** Writes a safetensors file of one tensor of zeros. */
+  private Path weights(String name, int rows, int columns) throws IOException {
+    int bytes = rows * columns * Float.BYTES;
+    var header =
+        "{\"%s\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[0,%d]}}"
+            .formatted(name, rows, columns, bytes)
+            .getBytes(StandardCharsets.UTF_8);
+    var file = ByteBuffer.allocate(Long.BYTES + header.length + bytes);
+    file.order(ByteOrder.LITTLE_ENDIAN).putLong(header.length).put(header);
+    return Files.write(folder.resolve(name + ".safetensors"), file.array());
+  }
+}

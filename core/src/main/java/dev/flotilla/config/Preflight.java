@@ -1,0 +1,116 @@
+package dev.flotilla.config;
+
+import dev.flotilla.data.SampleForm;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.Problem;
+import dev.flotilla.world.World;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Looks at what a run needs before anything is started, and says together what is wrong. */
+final class Preflight {
+
+  /** Four terabytes of float32. */
+  private static final long MOST_PARAMETERS = 1_000_000_000_000L;
+
+  private final RunConfig config;
+  private final List<Problem> found = new ArrayList<>();
+
+  private Preflight(RunConfig config) {
+    this.config = config;
+  }
+
+  /**
+   * Checks the batch against the ranks, the data, whether the model can take it, and the patterns
+   * of parameter names.
+   *
+   * @throws ConfigException with everything that is wrong
+   */
+  static void check(RunConfig config, World world) {
+    var preflight = new Preflight(config);
+    preflight.attempt(() -> config.batchOn(world));
+    boolean isCountable = preflight.attempt(preflight::checkSize);
+    if (preflight.attempt(config::checkData)) {
+      preflight.attempt(() -> config.data().form().ifPresent(preflight::checkSamples));
+    }
+    if (isCountable) {
+      preflight.attempt(preflight::checkPatterns);
+    }
+    if (!preflight.found.isEmpty()) {
+      throw new ConfigException(preflight.found);
+    }
+  }
+
+  private boolean attempt(Runnable check) {
+    try {
+      check.run();
+      return true;
+    } catch (ConfigException wrong) {
+      found.addAll(wrong.problems());
+      return false;
+    }
+  }
+
+  /** What a number of parameters cannot be written as, no memory holds. */
+  private void checkSize() {
+    long parameters = 0;
+    for (var spec : config.model().parameters()) {
+      parameters += Math.min(MOST_PARAMETERS, elements(spec));
+      if (parameters >= MOST_PARAMETERS) {
+        String message = "must have fewer than %,d parameters".formatted(MOST_PARAMETERS);
+        throw new ConfigException(List.of(placed("model", message, "make its layers smaller")));
+      }
+    }
+  }
+
+  private static long elements(ParameterSpec spec) {
+    try {
+      return spec.shape().elements();
+    } catch (ArithmeticException tooMany) {
+      return Long.MAX_VALUE;
+    }
+  }
+
+  private void checkSamples(SampleForm form) {
+    try {
+      config.model().checkSamples(form);
+    } catch (ConfigException wrong) {
+      throw new ConfigException(
+          wrong.problems().stream()
+              .map(it -> placed(Text.dotted("model", it.key()), it.message(), it.fix()))
+              .toList());
+    }
+  }
+
+  private void checkPatterns() {
+    var names = config.model().parameters().stream().map(ParameterSpec::name).toList();
+    List<Problem> problems = new ArrayList<>();
+    requireMatches("freeze", config.freeze(), names, problems::add);
+    var noDecay = config.noDecay();
+    requireMatches("no_decay", noDecay == null ? List.of() : noDecay, names, problems::add);
+    if (names.stream().allMatch(NamePatterns.anyOf(config.freeze()))) {
+      problems.add(placed("freeze", "leaves no parameter to train", ""));
+    }
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
+    }
+  }
+
+  private void requireMatches(
+      String key, List<String> patterns, List<String> names, Consumer<Problem> problems) {
+    for (var pattern : NamePatterns.unmatched(patterns, names)) {
+      String message = "'" + pattern + "' matches none of the parameters " + shortened(names);
+      problems.accept(placed(key, message, ""));
+    }
+  }
+
+  private static String shortened(List<String> names) {
+    return names.size() <= 12 ? names.toString() : names.subList(0, 12) + " …";
+  }
+
+  private Problem placed(String key, String message, String fix) {
+    return new Problem(config.origin().placeOf(key).text(), key, message, fix);
+  }
+}
