@@ -10,6 +10,7 @@ import dev.flotilla.state.Stateful;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongToDoubleFunction;
 
@@ -29,6 +30,7 @@ public final class StepRunner implements Stateful, AutoCloseable {
   private final RunningStatistics statistics;
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
+  private final Optional<String> forwardTechniques;
 
   private MicroStep step = MicroStep.NONE;
   private long updates;
@@ -49,6 +51,9 @@ public final class StepRunner implements Stateful, AutoCloseable {
     this.statistics = statistics;
     this.learningRate = learningRate;
     this.notices = context.notices();
+    this.forwardTechniques =
+        Optional.of(plan.describe(Phase.FORWARD))
+            .filter(it -> !it.equals(Phase.FORWARD.byDefault()));
     workers = StepWorkers.of(plan, context);
     exchange = workers.exchange();
     passes = new GradientPasses(plan, context, chain, this::duringBackward);
@@ -160,6 +165,11 @@ public final class StepRunner implements Stateful, AutoCloseable {
   /** Tells whether a technique decides where windows end. */
   public boolean hasOwnWindows() {
     return workers.hasOwnWindows();
+  }
+
+  /** Returns what techniques do in forward passes, in words; empty where none does anything. */
+  public Optional<String> forwardTechniques() {
+    return forwardTechniques;
   }
 
   /** Lets buckets leave while backward goes on, where nothing has to happen in between. */

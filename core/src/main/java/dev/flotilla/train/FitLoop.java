@@ -57,7 +57,7 @@ final class FitLoop {
     if (epochs.isEmpty()) {
       throw new IllegalStateException("an epoch has too few micro-steps to make any update");
     }
-    return Math.toIntExact(epochs.getAsLong());
+    return (int) Math.min(Integer.MAX_VALUE, epochs.getAsLong());
   }
 
   /** Finds the next global batch where batches have another size than when the run was saved. */
@@ -190,7 +190,7 @@ final class FitLoop {
     link.begin(trainer.microSteps(), trainer.updates());
     trainer.chain().score(isLogged(trainer.updates() + 1));
     try (var _ = TensorScope.open()) {
-      return trainer.step(loader.load(index), index + 1 == shard.batches());
+      return trainer.stepOfFit(loader.load(index), index + 1 == shard.batches());
     }
   }
 
@@ -262,7 +262,7 @@ final class FitLoop {
     progress.savedAt = trainer.microSteps();
     training.stop();
     rollbacks = 0;
-    trainer.save();
+    trainer.saveQuietly();
     training.start(progress.seconds);
   }
 
@@ -273,7 +273,7 @@ final class FitLoop {
     }
     link.doing("evaluating");
     training.stop();
-    var result = trainer.evaluate(data);
+    var result = trainer.score(data);
     progress.evaluation = Optional.of(result);
     progress.evaluatedAt = trainer.updates();
     log.evaluated(epoch, result);

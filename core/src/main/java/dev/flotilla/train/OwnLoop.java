@@ -23,26 +23,43 @@ import dev.flotilla.model.LossTerms;
 public final class OwnLoop {
 
   private final StepRunner runner;
-  private final NumberGuard guard;
+  private final OwnSteps steps;
   private int insideNoSync;
 
-  OwnLoop(StepRunner runner, NumberGuard guard) {
+  OwnLoop(StepRunner runner, OwnSteps steps) {
     if (runner.hasOwnWindows()) {
       throw new IllegalStateException(
           "gradient_merge already decides when to update: call step, or build the trainer without"
               + " it");
     }
     this.runner = runner;
-    this.guard = guard;
+    this.steps = steps;
+    steps.begin();
   }
 
   /** Runs a micro-batch and adds to the gradients; returns this rank's totals of the window. */
   public Totals forwardBackward(Batch batch) {
+    steps.before(batch.samples());
     return runner.accumulate(batch);
   }
 
-  /** Adds the gradient of a loss of your own, given as sum and count. */
+  /**
+   * Adds the gradient of a loss of your own, given as sum and count.
+   *
+   * @throws IllegalStateException if a technique works on the forward pass, which it does not see
+   *     here
+   */
   public Totals backward(LossTerms loss) {
+    runner
+        .forwardTechniques()
+        .ifPresent(
+            techniques -> {
+              throw new IllegalStateException(
+                  "a loss of your own comes from a forward pass that does without the plan's ("
+                      + techniques
+                      + "): call forwardBackward, or build the trainer without amp, recompute and"
+                      + " pooled BatchNorm");
+            });
     return runner.accumulate(loss);
   }
 
@@ -58,7 +75,7 @@ public final class OwnLoop {
               + "close it first");
     }
     var outcome = runner.update();
-    guard.judge(outcome, runner.updates());
+    steps.after(outcome, false);
     return outcome;
   }
 

@@ -64,6 +64,7 @@ public final class Trainer implements AutoCloseable {
   private JobLink link = JobLink.ofThisProcess();
   private final LearningRate learningRate;
   private final Checkpoints checkpoints;
+  private final OwnSteps ownSteps;
   private long epochs;
 
   Trainer(TrainerBuilder settings, StepPlanner.Plan plan) {
@@ -89,6 +90,7 @@ public final class Trainer implements AutoCloseable {
           resources.own(
               new Checkpoints(
                   settings.checkpoints, collective, settings.sink, start.facts(), parts()));
+      ownSteps = new OwnSteps(this, settings);
     } catch (RuntimeException failure) {
       resources.closeAfter(failure);
       throw OutOfMemoryException.isMeantBy(failure)
@@ -138,6 +140,15 @@ public final class Trainer implements AutoCloseable {
 
   /** Runs one micro-batch and says whether it is the last of an epoch. */
   public StepOutcome step(Batch batch, boolean lastOfEpoch) {
+    ownSteps.begin();
+    ownSteps.before(batch.samples());
+    var outcome = runner.step(batch, lastOfEpoch);
+    ownSteps.after(outcome, lastOfEpoch);
+    return outcome;
+  }
+
+  /** Runs one micro-batch of a fit, which tells of it itself. */
+  StepOutcome stepOfFit(Batch batch, boolean lastOfEpoch) {
     var outcome = runner.step(batch, lastOfEpoch);
     guard.judge(outcome, updates());
     return outcome;
@@ -150,7 +161,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Returns the parts of a step for a loop of your own. */
   public OwnLoop ownLoop() {
-    return new OwnLoop(runner, guard);
+    return new OwnLoop(runner, ownSteps);
   }
 
   /** Trains for a number of epochs, or until the loop's limit of updates. */
@@ -177,6 +188,12 @@ public final class Trainer implements AutoCloseable {
 
   /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
   public void save() {
+    settings.sink.on(new TrainingEvent.Saved(updates(), microSteps()));
+    saveQuietly();
+  }
+
+  /** Saves without an event. */
+  void saveQuietly() {
     checkpoints.save(new Position(updates(), microSteps()));
   }
 
@@ -210,11 +227,14 @@ public final class Trainer implements AutoCloseable {
 
   /** Evaluates on data, over all ranks; all of them call it together. */
   public Evaluation evaluate(Dataset data) {
-    return evaluate(data, settings.loop.evaluationBatch());
+    var result = score(data);
+    ownSteps.evaluated(result);
+    return result;
   }
 
-  Evaluation evaluate(Dataset data, int batch) {
-    return replica.evaluate(data, batch);
+  /** Evaluates without an event. */
+  Evaluation score(Dataset data) {
+    return replica.evaluate(data, settings.loop.evaluationBatch());
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.flotilla.verify;
 
 import dev.flotilla.data.Batch;
 import dev.flotilla.engine.BoundModel;
+import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
 import java.util.Optional;
@@ -13,7 +14,7 @@ final class TrainerLoop implements Loop {
   private final Trainer trainer;
 
   TrainerLoop(TrainerBuilder builder, long plannedUpdates) {
-    trainer = builder.strategy(gradient).build();
+    trainer = builder.strategy(gradient).nonFinite(NonFinite.STOP).build();
     trainer.plannedUpdates(plannedUpdates);
   }
 

@@ -1,0 +1,83 @@
+package dev.flotilla.train;
+
+import dev.flotilla.engine.Evaluation;
+import dev.flotilla.engine.StepOutcome;
+import dev.flotilla.report.TrainingEvent;
+
+/**
+ * What follows the steps of a loop of the user's own, so that it gives the events, and keeps the
+ * watch over numbers and ranks, that a fit does.
+ */
+final class OwnSteps {
+
+  private final Trainer trainer;
+  private final TrainerBuilder settings;
+  private final FitProgress progress = new FitProgress();
+  private final FitLog log;
+  private final Stopwatch training = new Stopwatch();
+  private boolean isUnderWay;
+
+  OwnSteps(Trainer trainer, TrainerBuilder settings) {
+    this.trainer = trainer;
+    this.settings = settings;
+    this.log = new FitLog(trainer, progress, settings.sink);
+  }
+
+  /**
+   * Refuses what only a fit can do.
+   *
+   * @throws IllegalStateException if windows that are not finite call for a checkpoint
+   */
+  void begin() {
+    if (settings.nonFinite == NonFinite.ROLLBACK) {
+      throw new IllegalStateException(
+          "nonFinite(ROLLBACK) goes back to a checkpoint and on with other data, which only fit"
+              + " can do: call fit, or set SKIP or STOP");
+    }
+    if (!isUnderWay) {
+      isUnderWay = true;
+      progress.updatesBeforeEpoch = trainer.updates();
+      training.start(0);
+    }
+  }
+
+  /** Prepares for a micro-batch of this rank; the others are taken to have as many samples. */
+  void before(int samples) {
+    trainer.chain().score(isLogged(trainer.updates() + 1));
+    progress.samples += (long) samples * trainer.collective().size();
+  }
+
+  /** Judges what a step did, tells of it, and compares ranks where that is due. */
+  void after(StepOutcome outcome, boolean lastOfEpoch) {
+    trainer.guard().judge(outcome, trainer.updates());
+    if (outcome.step().isBoundary()) {
+      progress.totals = outcome.totals();
+    }
+    if (outcome.updated()) {
+      if (isLogged(trainer.updates())) {
+        log.updated(progress.epoch, outcome, training.seconds());
+      }
+      trainer.compareRanksAt(trainer.updates());
+    }
+    if (lastOfEpoch) {
+      endEpoch();
+    }
+  }
+
+  private boolean isLogged(long update) {
+    return update % settings.loop.logEvery() == 0;
+  }
+
+  private void endEpoch() {
+    settings.sink.on(
+        new TrainingEvent.EpochEnded(
+            progress.epoch,
+            trainer.updates() - progress.updatesBeforeEpoch,
+            training.seconds() - progress.secondsBeforeEpoch));
+    progress.nextEpoch(trainer.updates(), training.seconds());
+  }
+
+  void evaluated(Evaluation result) {
+    log.evaluated(progress.epoch, result);
+  }
+}
