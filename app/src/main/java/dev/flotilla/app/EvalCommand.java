@@ -6,6 +6,7 @@ import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.engine.Evaluation;
+import dev.flotilla.settings.HomePath;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
 import java.io.IOException;
@@ -56,7 +57,9 @@ final class EvalCommand implements Callable<Integer> {
   /** Reads the arguments of a command that evaluates without being called {@code eval}. */
   static EvalCommand parse(List<String> arguments) {
     var eval = new EvalCommand();
-    new CommandLine(eval).parseArgs(arguments.toArray(String[]::new));
+    new CommandLine(eval)
+        .registerConverter(Path.class, HomePath::of)
+        .parseArgs(arguments.toArray(String[]::new));
     return eval;
   }
 

@@ -3,11 +3,14 @@ package dev.flotilla.app;
 import dev.flotilla.config.RecipeSchema;
 import dev.flotilla.launch.LaunchException;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.HomePath;
 import dev.flotilla.settings.NearestName;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -29,7 +32,8 @@ import picocli.CommandLine.Command;
       DataCommand.class,
       BenchCommand.class,
       SchemaCommand.class,
-      UnpackCommand.class
+      UnpackCommand.class,
+      CommandLine.HelpCommand.class
     },
     versionProvider = Version.class,
     mixinStandardHelpOptions = true,
@@ -45,23 +49,32 @@ public final class Main {
 
   static int run(String... args) {
     warnOfOldJdk(Runtime.version());
-    var main = new CommandLine(new Main());
-    main.setExecutionExceptionHandler((failure, _, _) -> explain(failure));
-    main.setParameterExceptionHandler((mistake, _) -> explainArguments(mistake));
-    main.setUnmatchedOptionsArePositionalParams(false);
-    main.setCaseInsensitiveEnumValuesAllowed(true);
+    var main = commandLine();
     if (args.length == 0) {
       main.usage(System.err);
       return ExitCodes.USAGE;
     }
     var rest = Arrays.asList(args).subList(1, args.length);
-    if (args[0].equals("run") && !isHelpAsked(rest.stream().limit(1))) {
-      return launch(new RunCommand(rest));
+    if (args[0].equals("run")) {
+      return RunHelp.wordIn(rest)
+          .map(word -> main.execute("run", word))
+          .orElseGet(() -> launch(new RunCommand(rest)));
     }
     if (args[0].equals("eval") && EvalLaunch.isAskedFor(rest) && !isHelpAsked(rest.stream())) {
       return launch(new EvalLaunch(rest));
     }
     return main.execute(args);
+  }
+
+  static CommandLine commandLine() {
+    var main = new CommandLine(new Main());
+    main.setExecutionExceptionHandler((failure, _, _) -> explain(failure));
+    main.setParameterExceptionHandler((mistake, _) -> explainArguments(mistake));
+    main.setUnmatchedOptionsArePositionalParams(false);
+    main.setCaseInsensitiveEnumValuesAllowed(true);
+    main.registerConverter(Path.class, HomePath::of);
+    RunHelp.describe(Objects.requireNonNull(main.getSubcommands().get("run")));
+    return main;
   }
 
   /** JDK 25.0.0 to 25.0.2 may move arrays that native code holds (JDK-8377811). */
@@ -89,6 +102,12 @@ public final class Main {
   private static int explainArguments(CommandLine.ParameterException mistake) {
     var command = mistake.getCommandLine();
     var err = command.getErr();
+    var unknown = unknownCommand(mistake);
+    if (unknown.isPresent()) {
+      err.println("flotilla: " + unknown.get());
+      err.println("flotilla --help lists the commands.");
+      return ExitCodes.USAGE;
+    }
     err.println("flotilla: " + mistake.getMessage());
     if (!CommandLine.UnmatchedArgumentException.printSuggestions(mistake, err)) {
       keyMeantBy(mistake)
@@ -98,12 +117,28 @@ public final class Main {
     return ExitCodes.USAGE;
   }
 
+  private static Optional<String> unknownCommand(CommandLine.ParameterException mistake) {
+    var command = mistake.getCommandLine();
+    boolean isCommand =
+        mistake instanceof CommandLine.UnmatchedArgumentException unmatched
+            && command.getParent() == null
+            && !unmatched.isUnknownOption();
+    if (!isCommand) {
+      return Optional.empty();
+    }
+    String word = ((CommandLine.UnmatchedArgumentException) mistake).getUnmatched().getFirst();
+    String hint =
+        NearestName.of(word, command.getSubcommands().keySet())
+            .map(name -> "; did you mean 'flotilla %s'?".formatted(name))
+            .orElse("");
+    return Optional.of("unknown command '%s'%s".formatted(word, hint));
+  }
+
   private static Optional<String> keyMeantBy(CommandLine.ParameterException mistake) {
     boolean takesKeys = mistake.getCommandLine().getCommandSpec().findOption("--set") != null;
     return takesKeys && mistake instanceof CommandLine.UnmatchedArgumentException unmatched
-        ? NearestName.of(
-            unmatched.getUnmatched().getFirst().replaceAll("^-+|=.*", "").replace('-', '_'),
-            RecipeSchema.keys())
+        ? RecipeSchema.keyMeantBy(
+            unmatched.getUnmatched().getFirst().replaceAll("^-+|=.*", "").replace('-', '_'))
         : Optional.empty();
   }
 

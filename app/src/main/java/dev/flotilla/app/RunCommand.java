@@ -53,6 +53,11 @@ final class RunCommand implements Callable<Integer> {
 
   private final List<String> arguments;
 
+  /** Tells whether an option of {@code flotilla train} is passed on to the ranks. */
+  static boolean takes(String option) {
+    return TRAIN_OPTIONS.stream().anyMatch(it -> it.name().equals(option));
+  }
+
   RunCommand() {
     this(List.of());
   }
@@ -96,6 +101,9 @@ final class RunCommand implements Callable<Integer> {
     given.addAll(flags.rest());
     var train = TrainCommand.parse(given);
     var run = new ConfiguredRun(train.recipe.read(), PlanCommand.worldOf(ranksOf(flags)));
+    if (RankLaunch.isFirstHost(flags)) {
+      run.checkWeights();
+    }
     var plan = run.plan();
     var out = train.folder(run.config());
     if (train.resume() instanceof Resume.No) {

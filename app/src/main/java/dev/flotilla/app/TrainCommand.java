@@ -5,6 +5,7 @@ import dev.flotilla.config.Resume;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.HomePath;
 import dev.flotilla.train.RunFolder;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
@@ -59,6 +60,7 @@ final class TrainCommand implements Callable<Integer> {
     var train = new TrainCommand();
     new CommandLine(train)
         .setCaseInsensitiveEnumValuesAllowed(true)
+        .registerConverter(Path.class, HomePath::of)
         .parseArgs(arguments.toArray(String[]::new));
     return train;
   }
@@ -67,6 +69,9 @@ final class TrainCommand implements Callable<Integer> {
   public Integer call() {
     var world = World.join();
     var run = new ConfiguredRun(recipe.read(), world);
+    if (world.isLeader()) {
+      run.checkWeights();
+    }
     var plan = run.plan();
     var folder = folder(run.config());
     Unpacking.ensureDone(); // before anything is left behind
@@ -82,7 +87,7 @@ final class TrainCommand implements Callable<Integer> {
     }
     var console = sink(world);
     if (world.isLeader()) {
-      System.out.print(PlanText.overview(run.config(), plan, world));
+      System.out.print(PlanText.overview(run, plan, world));
     }
     run.run(folder, resume(), console);
     if (world.isLeader()) {

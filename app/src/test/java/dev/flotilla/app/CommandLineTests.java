@@ -35,6 +35,7 @@ class CommandLineTests {
         "plan --help | Usage: flotilla plan",
         "models --help | Usage: flotilla models",
         "data --help | Usage: flotilla data",
+        "help | Usage: flotilla [-hV] COMMAND",
       })
   void answersOnStandardOutput(String arguments, String start) {
     var ended = Flotilla.in(folder).run(arguments.split(" ")).expect(0);

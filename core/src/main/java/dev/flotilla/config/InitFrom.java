@@ -1,5 +1,6 @@
 package dev.flotilla.config;
 
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.train.InitialWeights;
 import java.nio.file.Path;
@@ -21,6 +22,14 @@ public record InitFrom(
             doc = "Whether every tensor must fit; otherwise what does not is listed.",
             def = "true")
         boolean strict) {
+
+  /** Checks that nothing is stated in vain. */
+  public InitFrom {
+    if (path == null && !strict) {
+      throw new ConfigException(
+          "strict", "has no effect without weights to start from; name them with init_from.path");
+    }
+  }
 
   @Nullable InitialWeights weights() {
     return path == null ? null : new InitialWeights(path, strict);

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Describes recipes to editors, as a JSON Schema made from the settings records. */
 public final class RecipeSchema {
@@ -19,6 +20,11 @@ public final class RecipeSchema {
   /** Returns the keys that a recipe may state at its top. */
   public static List<String> keys() {
     return SettingsShape.of(RunConfig.class).keyNames();
+  }
+
+  /** Returns the dotted key that a word was probably meant to be, by likeness or as a synonym. */
+  public static Optional<String> keyMeantBy(String word) {
+    return Synonyms.meaningOf(word, keys());
   }
 
   /** Returns the schema of recipes that use what is installed. */

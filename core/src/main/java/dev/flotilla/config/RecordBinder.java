@@ -2,11 +2,9 @@ package dev.flotilla.config;
 
 import dev.flotilla.config.SettingsBinder.Unbound;
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.settings.NearestName;
 import dev.flotilla.settings.Problem;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +53,7 @@ final class RecordBinder {
         .forEach(
             (key, value) -> {
               if (!known.contains(key)) {
-                String message = "unknown key" + NearestName.hint(key, known);
+                String message = "unknown key" + Synonyms.hint(path, key, known);
                 String allowed = "allowed: " + String.join(", ", known);
                 problems.add(value.place(), Text.dotted(path, key), message, allowed);
               }
@@ -70,7 +68,7 @@ final class RecordBinder {
       unbound.add(WHOLE_RECORD);
     }
     for (SettingsShape.Part part : shape.parts()) {
-      Object value = argument(path, node, part);
+      Object value = argument(path, node, part, shape);
       if (value instanceof Unbound) {
         part.key().ifPresent(key -> unbound.add(key.name()));
         value = standIn(part);
@@ -80,7 +78,8 @@ final class RecordBinder {
     return create(path, node, shape, arguments, unbound);
   }
 
-  private @Nullable Object argument(String path, Node.Mapping node, SettingsShape.Part part) {
+  private @Nullable Object argument(
+      String path, Node.Mapping node, SettingsShape.Part part, SettingsShape shape) {
     if (part.key().isEmpty()) {
       return given(part.component());
     }
@@ -88,7 +87,7 @@ final class RecordBinder {
     String dotted = Text.dotted(path, key.name());
     Node value = node.entries().get(key.name());
     if (value == null || (value.isNull() && key.isNullable())) {
-      return absent(path, node, key);
+      return absent(path, node, key, shape);
     }
     return values.value(dotted, value, key.type());
   }
@@ -102,7 +101,8 @@ final class RecordBinder {
     return value;
   }
 
-  private @Nullable Object absent(String path, Node.Mapping node, SettingsKey key) {
+  private @Nullable Object absent(
+      String path, Node.Mapping node, SettingsKey key, SettingsShape shape) {
     String other = key.setting().insteadOf();
     if (key.hasDefault()) {
       return byDefault(Text.dotted(path, key.name()), key);
@@ -111,7 +111,7 @@ final class RecordBinder {
       return null;
     }
     if (key.hasAlternative()) {
-      refuseNeither(path, node, List.of(key.name(), other));
+      refuseNeither(path, node, inOrder(key.name(), other, shape));
     } else {
       problems.add(node.place(), Text.dotted(path, key.name()), "is missing", key.setting().doc());
     }
@@ -120,9 +120,14 @@ final class RecordBinder {
 
   /** Reports a pair of keys in the same words for either of them, so that it is reported once. */
   private void refuseNeither(String path, Node.Mapping node, List<String> pair) {
-    String first = Collections.min(pair);
-    String message = "is missing; state it, or '" + Collections.max(pair) + "' instead";
-    problems.add(node.place(), Text.dotted(path, first), message);
+    String message = "is missing; state it, or '" + pair.getLast() + "' instead";
+    problems.add(node.place(), Text.dotted(path, pair.getFirst()), message);
+  }
+
+  /** The key that comes first in the record is the usual one of a pair. */
+  private static List<String> inOrder(String one, String other, SettingsShape shape) {
+    var names = shape.keyNames();
+    return names.indexOf(one) < names.indexOf(other) ? List.of(one, other) : List.of(other, one);
   }
 
   private @Nullable Object byDefault(String dotted, SettingsKey key) {

@@ -1,9 +1,9 @@
 package dev.flotilla.config;
 
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.HomePath;
 import dev.flotilla.settings.TextValue;
 import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -167,7 +167,7 @@ interface ScalarType {
       String text = text(node, "a path");
       try {
         if (!text.isBlank()) {
-          return Path.of(text);
+          return HomePath.of(text);
         }
       } catch (InvalidPathException notAPath) {
         // Falls through: the reason would name the platform's rules, not the recipe's.

@@ -57,11 +57,18 @@ public final class StepPlanner {
       if (phase.hasOneOwner() && owners.stream().distinct().count() > 1) {
         issues.add(
             PlanIssue.error(
-                String.join(" and ", owners) + " both decide the phase " + phase,
-                "remove all but one of them"));
+                inWords(owners) + " decide the phase " + phase, "remove all but one of them"));
       }
     }
     return issues;
+  }
+
+  private static String inWords(List<String> owners) {
+    var distinct = owners.stream().distinct().toList();
+    String last = " and " + distinct.getLast();
+    return String.join(", ", distinct.subList(0, distinct.size() - 1))
+        + last
+        + (distinct.size() == 2 ? " both" : " all");
   }
 
   /**

@@ -41,6 +41,13 @@ final class BadRecipeTests {
       value = {
         // one wrong line each, as line 5 of an otherwise good recipe
         "sede: 1 | sede: unknown key; did you mean 'seed'?",
+        "batch_size: 8 | batch_size: unknown key; did you mean 'batch'?",
+        "learning_rate: 1 | learning_rate: unknown key; did you mean 'optimizer.lr'?",
+        "lr: 1 | lr: unknown key; did you mean 'optimizer.lr'?",
+        "max_epochs: 8 | max_epochs: unknown key; did you mean 'epochs'?",
+        "gradient_accumulation_steps: 8 | gradient_accumulation_steps: unknown key; did you mean"
+            + " 'strategy.gradient_merge.k_steps'?",
+        "clip: {max_norm: 1} | clip.max_norm: unknown key; did you mean 'norm'?",
         "seed: -1 | seed: must be at least 0, but was -1",
         "seed: 2.5 | seed: must be a whole number, but was '2.5'",
         "seed: four | seed: must be a whole number, but was 'four'",

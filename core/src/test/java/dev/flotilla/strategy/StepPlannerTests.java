@@ -61,7 +61,7 @@ class StepPlannerTests {
   }
 
   private static Claim windows(String does) {
-    return new Claim.Accumulate(does, _ -> Accumulation.NONE);
+    return new Claim.Accumulate(does, (_, _) -> Accumulation.NONE);
   }
 
   private static Claim refine(GradientStage stage, String does) {
@@ -84,6 +84,17 @@ class StepPlannerTests {
         .isInstanceOf(PlanRejectedException.class)
         .hasMessageContaining("1. a_merge and b_merge both decide the phase ACCUMULATION")
         .hasMessageContaining("remove all but one");
+  }
+
+  @Test
+  void aConflictOfThreeIsNotCalledOneOfBoth() {
+    var all =
+        List.of(
+            technique("c", windows("c")),
+            technique("a", windows("a")),
+            technique("b", windows("b")));
+    assertThatThrownBy(() -> StepPlanner.plan(all, FACTS))
+        .hasMessageContaining("1. a, b and c all decide the phase ACCUMULATION");
   }
 
   @Test

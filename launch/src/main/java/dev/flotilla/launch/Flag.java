@@ -16,8 +16,13 @@ record Flag(List<String> names, boolean takesValue, Rule rule) {
   /** What becomes of an option that is given. */
   sealed interface Rule {
 
-    /** It is a setting. */
-    record Honoured() implements Rule {}
+    /**
+     * It is a setting.
+     *
+     * @param value what its value is called; empty without one
+     * @param doc what it is for
+     */
+    record Honoured(String value, String doc) implements Rule {}
 
     /** It is known but cannot be kept, unless it asks for what happens anyway. */
     record Refused(String reason, Set<String> harmless) implements Rule {}
@@ -35,12 +40,8 @@ record Flag(List<String> names, boolean takesValue, Rule rule) {
     return name().substring(2).replace('-', '_').toUpperCase(Locale.ROOT);
   }
 
-  static Flag honoured(String... names) {
-    return new Flag(List.of(names), true, new Rule.Honoured());
-  }
-
-  static Flag honouredSwitch(String... names) {
-    return new Flag(List.of(names), false, new Rule.Honoured());
+  static Flag honoured(String value, String doc, String... names) {
+    return new Flag(List.of(names), !value.isEmpty(), new Rule.Honoured(value, doc));
   }
 
   static Flag refused(String reason, Set<String> harmless, String... names) {

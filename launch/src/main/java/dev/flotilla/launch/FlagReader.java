@@ -85,6 +85,11 @@ final class FlagReader {
     problem("%s: %s".formatted((given.spelled() + " " + given.value()).strip(), reason));
   }
 
+  /** Notes that an option changes nothing. */
+  void warn(String spelled, String reason) {
+    warnings.add("%s has no effect: %s".formatted(spelled, reason));
+  }
+
   /** Notes a problem, once. */
   void problem(String problem) {
     if (!problems.contains(problem)) {
@@ -170,9 +175,8 @@ final class FlagReader {
   private void take(Flag flag, Given given) {
     seen.add(flag.name());
     switch (flag.rule()) {
-      case Flag.Rule.Honoured() -> values.put(flag.name(), given);
-      case Flag.Rule.NoEffect(String reason) ->
-          warnings.add("%s has no effect: %s".formatted(given.spelled(), reason));
+      case Flag.Rule.Honoured(_, _) -> values.put(flag.name(), given);
+      case Flag.Rule.NoEffect(String reason) -> warn(given.spelled(), reason);
       case Flag.Rule.Refused(String reason, var harmless) -> {
         if (!harmless.contains(given.value()) || !flag.takesValue()) {
           refuse(given, reason);

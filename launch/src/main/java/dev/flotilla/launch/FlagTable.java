@@ -43,18 +43,27 @@ final class FlagTable {
 
   private static final List<Flag> TORCHRUN =
       List.of(
-          Flag.honoured(NPROC, "--nproc"),
-          Flag.honoured(NNODES),
-          Flag.honoured(NODE_RANK, "--rank"),
-          Flag.honoured(MASTER_ADDR),
-          Flag.honoured(MASTER_PORT),
-          Flag.honoured(RDZV_BACKEND),
-          Flag.honoured(RDZV_ENDPOINT),
-          Flag.honoured(RDZV_ID, "--job-id"),
-          Flag.honouredSwitch(STANDALONE),
-          Flag.honoured(ROLE),
-          Flag.honoured(LOG_DIR),
-          Flag.honoured(MAX_RESTARTS, "--max-restart"),
+          Flag.honoured(
+              "N|auto|gpu",
+              "Ranks on this host: a number, or one per core or GPU.",
+              NPROC,
+              "--nproc"),
+          Flag.honoured("N", "Number of hosts; 1 by default.", NNODES),
+          Flag.honoured("R", "Number of this host, from 0.", NODE_RANK, "--rank"),
+          Flag.honoured("HOST", "Address of the first host, where rank 0 listens.", MASTER_ADDR),
+          Flag.honoured("PORT", "Its port; the launchers use the next one as well.", MASTER_PORT),
+          Flag.honoured("static|c10d", "How ranks meet; both mean the same here.", RDZV_BACKEND),
+          Flag.honoured("HOST:PORT", "Address and port of the first host in one.", RDZV_ENDPOINT),
+          Flag.honoured("ID", "Name of the job, the same on all hosts.", RDZV_ID, "--job-id"),
+          Flag.honoured("", "One host, on any free port.", STANDALONE),
+          Flag.honoured(
+              "NAME", "Name of the ranks' role, which they find in their environment.", ROLE),
+          Flag.honoured("DIR", "Folder of the ranks' logs.", LOG_DIR),
+          Flag.honoured(
+              "N",
+              "How often all ranks start again after a failure; 0 by default.",
+              MAX_RESTARTS,
+              "--max-restart"),
           Flag.refused(
               "ranks are not bound to NUMA nodes; start the launcher under numactl instead",
               Set.of("none"),
@@ -84,12 +93,13 @@ final class FlagTable {
 
   private static final List<Flag> FLEET =
       List.of(
-          Flag.honoured(MASTER),
-          Flag.honoured(IPS),
-          Flag.honoured(GPUS, "--devices", "--selected-gpus"),
+          Flag.honoured("HOST:PORT", "As --rdzv-endpoint.", MASTER),
+          Flag.honoured("A,B,...", "Addresses of all hosts, the first host first.", IPS),
+          Flag.honoured(
+              "0,1,...", "GPUs of this host that ranks use.", GPUS, "--devices", "--selected-gpus"),
           Flag.refused(XPUS, Set.of(), "--xpus"),
           Flag.refused(SERVERS, Set.of("collective"), "--run-mode"),
-          Flag.honoured(BACKEND),
+          Flag.honoured("gloo|nccl|auto", "What carries tensors between GPUs.", BACKEND),
           Flag.refused(
               SERVERS,
               Set.of(),
@@ -115,12 +125,15 @@ final class FlagTable {
 
   private static final List<Flag> OURS =
       List.of(
-          Flag.honoured(GRACE),
-          Flag.honoured(STOP_GRACE),
-          Flag.honoured(HANG_TIMEOUT),
-          Flag.honoured(JOB_KEY),
-          Flag.honoured(MAIN),
-          Flag.honoured(CLASS_PATH, "--classpath", "-cp"));
+          Flag.honoured(
+              "SECONDS", "Between SIGTERM and SIGKILL of a rank; 0 to 7, 5 by default.", GRACE),
+          Flag.honoured(
+              "SECONDS", "How long ranks may take to save when the job is stopped.", STOP_GRACE),
+          Flag.honoured("SECONDS", "How long a rank may stand still; 0 for ever.", HANG_TIMEOUT),
+          Flag.honoured(
+              "FILE", "Key by which launchers of several hosts know each other.", JOB_KEY),
+          Flag.honoured("CLASS", "Runs a program of your own in place of a recipe.", MAIN),
+          Flag.honoured("JARS", "Class path of that program.", CLASS_PATH, "--classpath", "-cp"));
 
   private FlagTable() {}
 

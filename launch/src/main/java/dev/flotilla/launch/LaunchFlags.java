@@ -2,6 +2,7 @@ package dev.flotilla.launch;
 
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -49,6 +50,28 @@ public final class LaunchFlags {
         Runtime.getRuntime().availableProcessors(),
         LaunchFlags::addresses,
         appOptions);
+  }
+
+  /**
+   * An option for people to read.
+   *
+   * @param names how it is written, with what its value is called
+   * @param doc what it is for
+   */
+  public record Described(String names, String doc) {}
+
+  /** Returns the options that are settings. */
+  public static List<Described> described() {
+    List<Described> described = new ArrayList<>();
+    FlagTable.all()
+        .forEach(
+            flag -> {
+              if (flag.rule() instanceof Flag.Rule.Honoured(String value, String doc)) {
+                String names = String.join(", ", flag.names());
+                described.add(new Described((names + " " + value).strip(), doc));
+              }
+            });
+    return described;
   }
 
   /**

@@ -61,6 +61,7 @@ final class SettingsReader {
     Duration grace = grace();
     FailurePolicy policy = new PolicyFlags(flags, environment).policy();
     checkRendezvous();
+    warnOfNeedlessKey(nodes);
     Optional<String> backend = backend();
     if (!flags.problems().isEmpty()) {
       return Optional.empty();
@@ -84,6 +85,12 @@ final class SettingsReader {
     } catch (LaunchException e) {
       e.problems().forEach(flags::problem);
       return Optional.empty();
+    }
+  }
+
+  private void warnOfNeedlessKey(int nodes) {
+    if (nodes == 1 && flags.value(FlagTable.JOB_KEY).isPresent()) {
+      flags.warn(FlagTable.JOB_KEY, "it is for the launchers of several hosts, and this is one");
     }
   }
 

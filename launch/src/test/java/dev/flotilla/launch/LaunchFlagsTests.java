@@ -331,10 +331,26 @@ class LaunchFlagsTests {
         "--start_port 6070 | --start_port has no effect",
         "--gloo_port 6767 | --gloo_port has no effect",
         "--log_level INFO | --log_level has no effect",
+        "--job-key-file k | --job-key-file has no effect: it is for the launchers of several hosts",
       })
   void warnsOfWhatHasNoEffect(String line, String warning) {
     assertThat(parse(line).warnings())
         .singleElement()
         .satisfies(it -> assertThat(it).contains(warning));
+  }
+
+  @Test
+  void warnsOfNoKeyThatSeveralHostsUse() {
+    var line = "--nnodes 2 --node-rank 0 --master-addr a --master-port 5 --job-key-file k";
+    assertThat(parse(line).warnings()).isEmpty();
+  }
+
+  @Test
+  void describesEveryOptionThatIsASetting() {
+    assertThat(LaunchFlags.described())
+        .allSatisfy(option -> assertThat(option.doc()).endsWith("."))
+        .extracting(LaunchFlags.Described::names)
+        .contains("--nproc-per-node, --nproc N|auto|gpu", "--standalone", "--job-key-file FILE")
+        .hasSize(22);
   }
 }
