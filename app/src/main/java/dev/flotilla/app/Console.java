@@ -55,13 +55,18 @@ final class Console implements EventSink {
     shownAt = startedAt;
     line(
         format(
-            "training %,d parameters on %d rank%s: %,d updates in %d epoch%s",
+            "training %,d parameters on %d rank%s: %,d update%s in %d epoch%s",
             started.parameters(),
             started.ranks(),
-            started.ranks() == 1 ? "" : "s",
+            plural(started.ranks()),
             totalUpdates,
+            plural(totalUpdates),
             epochs,
-            epochs == 1 ? "" : "s"));
+            plural(epochs)));
+  }
+
+  private static String plural(long count) {
+    return count == 1 ? "" : "s";
   }
 
   private void update(TrainingEvent.Updated event) {

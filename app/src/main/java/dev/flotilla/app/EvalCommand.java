@@ -6,6 +6,7 @@ import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.engine.Evaluation;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.HomePath;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
@@ -80,6 +81,12 @@ final class EvalCommand implements Callable<Integer> {
    * @throws dev.flotilla.checkpoint.CheckpointException if the folder does not hold a run
    */
   RunConfig config() {
+    if (!Files.isDirectory(folder)) {
+      throw new ConfigException(
+          "--checkpoint",
+          "%s %s; name the folder of a run, or one of its checkpoints"
+              .formatted(folder, Files.exists(folder) ? "is a file" : "does not exist"));
+    }
     List<Change> changes = new ArrayList<>();
     if (data != null) {
       changes.add(Change.option("--data", "data", data));

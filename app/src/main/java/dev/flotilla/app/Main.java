@@ -7,6 +7,7 @@ import dev.flotilla.settings.HomePath;
 import dev.flotilla.settings.NearestName;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -44,11 +45,16 @@ public final class Main {
 
   /** Runs a command and exits with its code. */
   public static void main(String[] args) {
-    System.exit(run(args));
+    var output = Output.install();
+    System.exit(output.exitCode(run(args)));
   }
 
   static int run(String... args) {
     warnOfOldJdk(Runtime.version());
+    if (PlainLocale.isInTheWay(args)) {
+      System.err.println("flotilla: " + PlainLocale.ADVICE);
+      return ExitCodes.USAGE;
+    }
     var main = commandLine();
     if (args.length == 0) {
       main.usage(System.err);
@@ -159,6 +165,12 @@ public final class Main {
       }
       case CommandLine.ParameterException mistake -> {
         System.err.println("flotilla: " + mistake.getMessage());
+        yield ExitCodes.USAGE;
+      }
+      case InvalidPathException mistake -> {
+        System.err.println(
+            "flotilla: the path '%s' cannot be used: %s"
+                .formatted(mistake.getInput(), mistake.getReason()));
         yield ExitCodes.USAGE;
       }
       default -> {

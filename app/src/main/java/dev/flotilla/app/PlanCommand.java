@@ -37,6 +37,7 @@ final class PlanCommand implements Callable<Integer> {
     var plan = run.plan();
     System.out.print(PlanText.settings(run.config()));
     System.out.print(PlanText.overview(run, plan, world));
+    System.out.print(PlanText.warnings(plan));
     return ExitCodes.OK;
   }
 

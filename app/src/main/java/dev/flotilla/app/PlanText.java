@@ -38,6 +38,12 @@ final class PlanText {
       text.append(row(phase.name(), plan.step().describe(phase)));
     }
     text.append(border('='));
+    return text.toString();
+  }
+
+  /** Returns the plan's warnings, one per line; a run notes them by itself. */
+  static String warnings(StepPlanner.Plan plan) {
+    var text = new StringBuilder();
     plan.warnings().forEach(issue -> text.append("warning: ").append(issue).append('\n'));
     return text.toString();
   }

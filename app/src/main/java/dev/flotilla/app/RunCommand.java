@@ -104,7 +104,7 @@ final class RunCommand implements Callable<Integer> {
     if (RankLaunch.isFirstHost(flags)) {
       run.checkWeights();
     }
-    var plan = run.plan();
+    var _ = run.plan(); // refuses what cannot be, before any process starts
     var out = train.folder(run.config());
     if (train.resume() instanceof Resume.No) {
       RunFolder.refuseIfUsed(out);
@@ -112,7 +112,6 @@ final class RunCommand implements Callable<Integer> {
     if (!train.json) {
       System.out.print(PlanText.settings(run.config()));
     }
-    plan.warnings().forEach(issue -> System.err.println("flotilla: warning: " + issue));
     List<String> rankArguments = new ArrayList<>(train.recipe.arguments());
     rankArguments.addAll(List.of("--out", out.toAbsolutePath().toString()));
     List<String> onRestart = with(rankArguments, "--resume", "auto");

@@ -113,6 +113,11 @@ class BadInputTests {
       value = {
         "run --nproc 0 recipe.yaml | --nproc must be a whole number from 1 to 1024",
         "plan --nproc 0 recipe.yaml | --nproc: must be at least 1, but was 0",
+        "run recipe.yaml --nproc 0 | --nproc must be a whole number from 1 to 1024",
+        "eval --checkpoint nowhere | --checkpoint: nowhere does not exist; name the folder of a"
+            + " run",
+        "eval --nproc 2 --checkpoint nowhere | --checkpoint: nowhere does not exist",
+        "eval --checkpoint recipe.yaml | --checkpoint: recipe.yaml is a file; name the folder of",
         "run --nprc 2 recipe.yaml | unknown option --nprc; did you mean --nproc?",
         "train --sett batch=1 | Unknown option: '--sett'",
         "train --sett batch=1 | Possible solutions: --set",
@@ -126,6 +131,30 @@ class BadInputTests {
   void wrongArgumentsAreNamed(String arguments, String message) {
     var known = flotilla.files();
     refused(flotilla.start(arguments.split(" ")), message, USAGE, known);
+  }
+
+  @Test
+  void namesThatTheLocaleCannotExpressAreNotGuessed() throws IOException {
+    var plain = flotilla.with("LC_ALL", "C");
+    var known = flotilla.files();
+    // In octal: this process may have such a locale itself.
+    var named = "exec \"$0\" \"$@\" \"$(printf 'gr\\303\\266\\303\\237er.yaml')\"";
+    refused(plain.through("sh", "-c", named).start("plan"), "set LC_ALL=C.UTF-8", USAGE, known);
+
+    Files.writeString(recipe, SOUND.replace("digits", "{name: mnist, path: größer}"));
+
+    var locale = "data.path: must be a path that the locale can express (set LC_ALL=C.UTF-8)";
+    refused(plain.start("plan", "recipe.yaml"), locale, USAGE, known);
+  }
+
+  @Test
+  void outputThatCannotBeWrittenIsNoSuccess() {
+    var full = flotilla.through("sh", "-c", "exec \"$0\" \"$@\" > /dev/full").run("models");
+    assertThat(full.expect(1).explainsItself().err())
+        .isEqualTo("flotilla: standard output could not be written: No space left on device\n");
+
+    var left = flotilla.through("bash", "-c", "\"$0\" \"$@\" | true; exit ${PIPESTATUS[0]}");
+    assertThat(left.run("models").expect(0).err()).isEmpty();
   }
 
   @Test

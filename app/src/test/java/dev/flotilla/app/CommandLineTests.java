@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.engine.Phase;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -86,6 +87,19 @@ class CommandLineTests {
         .contains("cifar10", "image-folder", "synthetic-tokens", "bert-lines")
         .contains("path: (required)")
         .contains("10,000 + 2,000 handwritten digits");
+  }
+
+  /** As from cron or systemd. */
+  @Test
+  void theScriptFindsAJdkWithoutAHomeFolder() throws Exception {
+    var script = new ProcessBuilder("bash", "-c", "source ../flotilla && find_jdk");
+    script.environment().clear();
+    script.environment().put("PATH", System.getProperty("java.home") + "/bin:/usr/bin:/bin");
+    var process = script.redirectErrorStream(true).start();
+    assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+        .startsWith("/")
+        .doesNotContain("HOME");
+    assertThat(process.waitFor()).isZero();
   }
 
   /** To renew the file: {@code ./flotilla schema > docs/recipe.schema.json}. */

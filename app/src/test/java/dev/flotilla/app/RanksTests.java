@@ -64,6 +64,23 @@ class RanksTests {
   }
 
   @Test
+  void aWarningIsSaidOnceAndOneUpdateIsOne() {
+    var ended =
+        Flotilla.in(folder.resolve("once"))
+            .run(
+                "run",
+                "--nproc=2",
+                "--set=model=mlp",
+                "--set=strategy.gradient_merge.k_steps=2",
+                "--max-steps=1",
+                "--out=run")
+            .expect(0);
+    var said = ended.out() + ended.err();
+    assertThat(said).containsOnlyOnce("merging makes the batch 2 times larger");
+    assertThat(said).contains("parameters on 2 ranks: 1 update in 1 epoch");
+  }
+
+  @Test
   void listensOnLoopbackAloneAndEndsWhenAsked() {
     var flotilla = Flotilla.in(folder.resolve("long"));
     try (var job =

@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.HomePath;
 import dev.flotilla.settings.TextValue;
+import java.nio.charset.Charset;
 import java.nio.file.InvalidPathException;
 import java.time.Duration;
 import java.util.Map;
@@ -99,7 +100,8 @@ interface ScalarType {
       } catch (NumberFormatException tooLong) {
         // Falls through: out of range like any other.
       }
-      throw mismatch(node, "a whole number from %d to %d".formatted(least, most));
+      // What its key allows is less; where the type's range begins would only mislead.
+      throw mismatch(node, text.startsWith("-") ? "a larger whole number" : "at most " + most);
     }
 
     @Override
@@ -170,6 +172,9 @@ interface ScalarType {
           return HomePath.of(text);
         }
       } catch (InvalidPathException notAPath) {
+        if (!Charset.forName(System.getProperty("sun.jnu.encoding")).newEncoder().canEncode(text)) {
+          throw mismatch(node, "a path that the locale can express (set LC_ALL=C.UTF-8)");
+        }
         // Falls through: the reason would name the platform's rules, not the recipe's.
       }
       throw mismatch(node, "a path");

@@ -30,6 +30,9 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
  */
 final class YamlReader {
 
+  private static final String MERGE = "<<";
+  private static final String MERGE_FIX =
+      "write the keys out, or give a whole value by its alias, as in 'optimizer: *common'";
   private static final int DEEPEST = 50;
   private static final int MOST_VALUES = 100_000;
 
@@ -142,6 +145,10 @@ final class YamlReader {
       String key = Text.dotted(outer, name);
       Place place = place(event);
       Node value = node(events.next(), key, depth + 1).at(place);
+      if (name.equals(MERGE)) {
+        problems.add(place, key, "merging is no part of YAML 1.2 and is not done", MERGE_FIX);
+        continue;
+      }
       Node first = entries.putIfAbsent(name, value);
       if (first != null) {
         problems.add(place, key, "is given twice; the first is at " + first.place().text());

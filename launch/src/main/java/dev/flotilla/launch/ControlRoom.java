@@ -70,7 +70,7 @@ final class ControlRoom implements AutoCloseable {
       var others = new OtherHosts(settings, hub);
       others.open(masterPort, console);
       return new ControlRoom(hub, folder, console, others);
-    } catch (IOException e) {
+    } catch (IOException | LaunchException e) {
       hub.close();
       throw e;
     }

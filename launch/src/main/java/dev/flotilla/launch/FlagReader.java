@@ -97,14 +97,26 @@ final class FlagReader {
     }
   }
 
-  /** Reads options up to the first argument that is none, or {@code --}. */
+  /**
+   * Reads options up to {@code --}, and up to the first argument that is none where it belongs to a
+   * program; a recipe may stand among them.
+   */
   void readArguments(List<String> arguments) {
     int next = 0;
-    while (next < arguments.size() && isOption(arguments.get(next))) {
-      next = readOption(arguments, next);
+    while (next < arguments.size() && !isEndOfOptions(arguments.get(next))) {
+      if (isOption(arguments.get(next))) {
+        next = readOption(arguments, next);
+      } else {
+        rest.add(arguments.get(next));
+        next++;
+      }
     }
     boolean separated = next < arguments.size() && arguments.get(next).equals("--");
     rest.addAll(arguments.subList(separated ? next + 1 : next, arguments.size()));
+  }
+
+  private boolean isEndOfOptions(String argument) {
+    return argument.equals("--") || (!isOption(argument) && values.containsKey(FlagTable.MAIN));
   }
 
   private static boolean isOption(String argument) {

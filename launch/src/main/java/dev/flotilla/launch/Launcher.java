@@ -91,7 +91,7 @@ public final class Launcher {
       if (Thread.currentThread().isInterrupted()) {
         return LaunchResult.interrupted();
       }
-      throw new LaunchException("cannot start the ranks: " + e);
+      throw new LaunchException("cannot start the ranks: " + FileTrouble.in(e));
     }
   }
 

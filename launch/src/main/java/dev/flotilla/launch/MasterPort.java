@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -29,7 +30,8 @@ final class MasterPort {
     }
     int port = settings.masterPort().orElse(RankEnvironment.DEFAULT_MASTER_PORT);
     if (settings.nodeRank() == 0) {
-      requireFree(port, settings.isOneHost());
+      requireFree(
+          settings.isOneHost() ? List.of(port) : List.of(port, port + 1), settings.isOneHost());
     }
     return port;
   }
@@ -42,15 +44,31 @@ final class MasterPort {
     }
   }
 
-  private static void requireFree(int port, boolean loopback) {
-    try (var socket = bind(port, loopback)) {
-      socket.getLocalPort();
-    } catch (IOException e) {
-      String problem =
-          "port %d of this host cannot be used (%s); choose another with --master-port"
-              .formatted(port, e.getMessage());
-      throw new LaunchException(List.of(problem), ExitCodes.RENDEZVOUS_FAILED);
+  private static void requireFree(List<Integer> ports, boolean loopback) {
+    var problems = new ArrayList<String>();
+    for (int port : ports) {
+      try (var socket = bind(port, loopback)) {
+        socket.getLocalPort();
+      } catch (IOException e) {
+        problems.add(
+            port == ports.getFirst()
+                ? "port %d of this host cannot be used (%s); choose another with --master-port"
+                    .formatted(port, e.getMessage())
+                : taken(port, e).getMessage());
+      }
     }
+    if (!problems.isEmpty()) {
+      throw new LaunchException(problems, ExitCodes.RENDEZVOUS_FAILED);
+    }
+  }
+
+  /** Returns what to say where the port of the launchers cannot be used. */
+  static LaunchException taken(int port, IOException why) {
+    String problem =
+        "port %d of this host, at which the launchers of several hosts talk, cannot be used (%s);"
+                .formatted(port, why.getMessage())
+            + " it is --master-port + 1: choose another --master-port";
+    return new LaunchException(List.of(problem), ExitCodes.RENDEZVOUS_FAILED);
   }
 
   private static ServerSocket bind(int port, boolean loopback) throws IOException {

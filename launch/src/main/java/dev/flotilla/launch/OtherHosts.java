@@ -85,11 +85,7 @@ final class OtherHosts {
       return server.bind(new InetSocketAddress(port));
     } catch (IOException e) {
       server.close();
-      throw new IOException(
-          "port %d of this host, for the launchers of the others, cannot be used (%s); choose"
-                  .formatted(port, e.getMessage())
-              + " another --master-port",
-          e);
+      throw MasterPort.taken(port, e);
     }
   }
 

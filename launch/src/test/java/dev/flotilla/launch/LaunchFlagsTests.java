@@ -1,8 +1,12 @@
 package dev.flotilla.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.flotilla.world.ExitCodes;
+import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -118,11 +122,40 @@ class LaunchFlagsTests {
   @Test
   void passesOptionsOfTheApplicationOnInOrder() {
     ParsedFlags parsed =
-        parse("--set a=1 --nproc 2 --json --set=b.c=2 recipe.yaml --set d=3 --nproc 9");
+        parse("--set a=1 --json --set=b.c=2 recipe.yaml --set d=3 --nproc 9 -- --nproc 3");
 
-    assertThat(parsed.appArguments()).containsExactly("--set", "a=1", "--json", "--set=b.c=2");
-    assertThat(parsed.rest()).containsExactly("recipe.yaml", "--set", "d=3", "--nproc", "9");
+    assertThat(parsed.appArguments())
+        .containsExactly("--set", "a=1", "--json", "--set=b.c=2", "--set", "d=3");
+    assertThat(parsed.rest()).containsExactly("recipe.yaml", "--nproc", "3");
+    assertThat(parsed.settings().processes()).isEqualTo(9);
+  }
+
+  @Test
+  void leavesAProgramItsOptions() {
+    ParsedFlags parsed = parse("--nproc 2 --main M input --nproc 9");
+
+    assertThat(parsed.rest()).containsExactly("input", "--nproc", "9");
     assertThat(parsed.settings().processes()).isEqualTo(2);
+  }
+
+  @Test
+  void bothPortsOfTheFirstHostMustBeFree() throws IOException {
+    try (var second = new ServerSocket(0)) {
+      int port = second.getLocalPort() - 1;
+      LaunchSettings settings =
+          parse("--nnodes 2 --node-rank 0 --master-addr 127.0.0.1 --master-port " + port)
+              .settings();
+
+      assertThatThrownBy(() -> MasterPort.choose(settings))
+          .isInstanceOfSatisfying(
+              LaunchException.class,
+              refused -> {
+                assertThat(refused.exitCode()).isEqualTo(ExitCodes.RENDEZVOUS_FAILED);
+                assertThat(refused.problems().getLast())
+                    .contains("port %d of this host, at which the launchers".formatted(port + 1))
+                    .contains("it is --master-port + 1: choose another --master-port");
+              });
+    }
   }
 
   @Test

@@ -49,16 +49,18 @@ final class IdxFile {
     } catch (IOException e) {
       throw problem("cannot be read: " + e.getMessage());
     } catch (IdxReader.Malformed e) {
-      throw problem(e.what());
+      throw problem(e.what(), e.fix());
     }
   }
 
   /** Returns the exception that says what is wrong with this file. */
   ConfigException problem(String what) {
+    return problem(what, "copy or download the file again");
+  }
+
+  private ConfigException problem(String what, String fix) {
     return new ConfigException(
-        List.of(
-            new Problem(
-                "", Mnist.KEY, source.name() + ": " + what, "copy or download the file again")));
+        List.of(new Problem("", Mnist.KEY, source.name() + ": " + what, fix)));
   }
 
   /** Takes something from an open file. */

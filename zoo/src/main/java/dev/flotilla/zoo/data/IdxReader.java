@@ -37,9 +37,13 @@ final class IdxReader implements Closeable {
     }
     length = kind.headerBytes() + (long) count * kind.itemBytes();
     long limit = Math.min(MAX_LENGTH, source.unpackedLimit());
-    if (count < 1 || length > limit) {
+    if (count == 0) {
       throw new Malformed(
-          "byte %d states %d %s, %d bytes in all, but at least 1 is needed and %d bytes fit"
+          "holds no %s".formatted(kind.items()), "name data with at least one sample");
+    }
+    if (count < 0 || length > limit) {
+      throw new Malformed(
+          "byte %d states %d %s, %d bytes in all, but only %d bytes fit"
               .formatted(countAt, count, kind.items(), length, limit));
     }
     return count;
@@ -103,10 +107,20 @@ final class IdxReader implements Closeable {
   /** Says what was expected, what was found, and where. */
   static final class Malformed extends Exception {
     private final String what;
+    private final String fix;
 
     Malformed(String what) {
+      this(what, "copy or download the file again");
+    }
+
+    Malformed(String what, String fix) {
       super(what);
       this.what = what;
+      this.fix = fix;
+    }
+
+    String fix() {
+      return fix;
     }
 
     String what() {

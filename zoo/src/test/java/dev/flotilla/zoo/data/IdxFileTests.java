@@ -44,7 +44,6 @@ class IdxFileTests {
   void refusesSizesThatCannotBe() {
     requireRefusal(with(8, 27), "expected 0x0000001c at byte 8, the size, but found 0x0000001b");
     requireRefusal(with(12, 0), "expected 0x0000001c at byte 12, the size, but found 0x00000000");
-    requireRefusal(with(4, 0), "byte 4 states 0 images");
     requireRefusal(with(4, -1), "byte 4 states -1 images");
     requireRefusal(
         with(4, Integer.MAX_VALUE),
@@ -58,8 +57,8 @@ class IdxFileTests {
     requirePlainRefusal(Arrays.copyOf(IMAGES, 15), "expected 16 bytes, but found only 15");
     requirePlainRefusal(
         Arrays.copyOf(IMAGES, LENGTH - 1),
-        "byte 4 states 3 images of 28 × 28 pixels, 2368 bytes in all, but at least 1 is needed and"
-            + " 2367 bytes fit");
+        "byte 4 states 3 images of 28 × 28 pixels, 2368 bytes in all, but only 2367 bytes"
+            + " fit");
     requirePlainRefusal(
         Arrays.copyOf(IMAGES, LENGTH + 1),
         "expected the end at byte 2368, after 3 images of 28 × 28 pixels, but found more");
@@ -116,6 +115,14 @@ class IdxFileTests {
         .hasMessage(
             "data.path: images.idx: expected 16 bytes, but found only 3"
                 + " (copy or download the file again)");
+  }
+
+  @Test
+  void anEmptySetIsNotTakenForADamagedFile() {
+    assertThatThrownBy(() -> images(with(4, 0)).count())
+        .hasMessage(
+            "data.path: images.idx: holds no images of 28 × 28 pixels"
+                + " (name data with at least one sample)");
   }
 
   /** A bit of gzip's own header, such as its time, may change without harm. */
