@@ -34,7 +34,8 @@ class PlanTests {
 
   private static String overview(int ranks, String... sets) {
     var run = run(ranks, sets);
-    return PlanText.overview(run, run.plan(), PlanCommand.worldOf(ranks));
+    var plan = run.plan();
+    return PlanText.overview(run, plan, PlanCommand.worldOf(ranks)) + PlanText.warnings(plan);
   }
 
   @Test
@@ -91,6 +92,30 @@ class PlanTests {
     assertThat(overview(1, "strategy.gradient_merge={k_steps: 4, tail: drop}"))
         .contains("updates  312 (8 epochs)");
     assertThat(overview(1, "epochs=2147483647")).contains("updates  337,154,932,579 (");
+  }
+
+  @Test
+  void refusesARunWhoseWindowsAreNeverFull() {
+    String tooLong =
+        "strategy.gradient_merge.k_steps: max_steps 3 is never reached: an epoch has 157"
+            + " micro-steps of 64 samples, which do not fill a window (lower it, or the batch, or"
+            + " set strategy.gradient_merge.tail to flush)";
+    String drop = "strategy.gradient_merge={k_steps: 158, tail: drop}";
+    assertThatThrownBy(() -> overview(1, drop, "max_steps=3"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageEndingWith(tooLong);
+    assertThatThrownBy(() -> overview(1, drop))
+        .hasMessageContaining("strategy.gradient_merge.k_steps: no update is made in all epochs");
+    assertThatThrownBy(
+            () -> overview(1, "epochs=1", "strategy.gradient_merge={k_steps: 158, tail: carry}"))
+        .hasMessageContaining("no update is made in all epochs");
+    assertThatThrownBy(
+            () -> overview(1, "strategy.gradient_merge={global_batch: 10112, tail: drop}"))
+        .hasMessageContaining("strategy.gradient_merge.global_batch: no update is made");
+    assertThat(overview(1, "strategy.gradient_merge={k_steps: 157, tail: drop}"))
+        .contains("updates  8 (8 epochs)");
+    assertThat(overview(1, "strategy.gradient_merge={k_steps: 158, tail: carry}"))
+        .contains("updates  7 (8 epochs)");
   }
 
   @Test

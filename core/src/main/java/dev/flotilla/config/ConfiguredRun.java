@@ -77,9 +77,15 @@ public final class ConfiguredRun {
     return config;
   }
 
-  /** Resolves the techniques without touching native code. */
+  /**
+   * Resolves the techniques without touching native code.
+   *
+   * @throws ConfigException if the run would make no update
+   */
   public StepPlanner.Plan plan() {
-    return trainer(_ -> {}).plan();
+    var plan = trainer(_ -> {}).plan();
+    length(plan).requireUpdates();
+    return plan;
   }
 
   /** Returns the builder that the recipe describes; programs of their own may change it. */

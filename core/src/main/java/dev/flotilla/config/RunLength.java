@@ -1,7 +1,10 @@
 package dev.flotilla.config;
 
 import dev.flotilla.engine.StepPlan;
+import dev.flotilla.engine.UpdateCount;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.merge.GradientMerge;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -37,9 +40,59 @@ public final class RunLength {
     if (samples.isEmpty()) {
       return OptionalLong.empty();
     }
-    long microSteps = Math.ceilDiv(samples.getAsInt(), microBatch);
-    var count = plan.updateCount(OptionalInt.of(microBatch), microSteps);
-    return OptionalLong.of(count.in(Objects.requireNonNull(config.epochs())));
+    return OptionalLong.of(count().in(Objects.requireNonNull(config.epochs())));
+  }
+
+  private UpdateCount count() {
+    return plan.updateCount(OptionalInt.of(microBatch), microStepsPerEpoch());
+  }
+
+  private long microStepsPerEpoch() {
+    return Math.ceilDiv(samples.orElseThrow(), microBatch);
+  }
+
+  /**
+   * Checks that the run makes the updates that it is to make.
+   *
+   * @throws ConfigException if windows are longer than epochs, and what an epoch leaves is dropped
+   */
+  void requireUpdates() {
+    if (samples.isEmpty()) {
+      return;
+    }
+    var maxSteps = config.maxSteps();
+    boolean isInVain =
+        maxSteps == null ? updates().orElseThrow() == 0 : count().epochsFor(maxSteps).isEmpty();
+    if (isInVain) {
+      var problems = new Problems();
+      String key = windowKey();
+      String message =
+          "%s: an epoch has %,d micro-steps of %,d samples, which do not fill a window"
+              .formatted(
+                  maxSteps == null
+                      ? "no update is made in all epochs"
+                      : "max_steps %,d is never reached".formatted(maxSteps),
+                  microStepsPerEpoch(),
+                  microBatch);
+      problems.add(
+          config.origin().placeOf(key),
+          key,
+          message,
+          "lower it, or the batch, or set strategy.gradient_merge.tail to flush");
+      problems.orThrow();
+    }
+  }
+
+  /** Returns the key that makes windows long. */
+  private String windowKey() {
+    return config.strategy().stream()
+        .filter(GradientMerge.class::isInstance)
+        .map(GradientMerge.class::cast)
+        .findFirst()
+        .map(
+            merge ->
+                "strategy.gradient_merge." + (merge.kSteps() == null ? "global_batch" : "k_steps"))
+        .orElse("strategy");
   }
 
   /** Returns what a reader of the recipe would not expect of a run of this length. */

@@ -49,15 +49,31 @@ final class FitLoop {
     var count = trainer.updateCount(source.batchesPerEpoch(ranks));
     long limit = loop.maxUpdates();
     this.epochs = limit > 0 ? epochsFor(limit, count) : epochs;
-    this.lastUpdate = progress.firstUpdate + (limit > 0 ? limit : count.in(epochs));
+    this.lastUpdate = progress.firstUpdate + (limit > 0 ? limit : updatesIn(epochs, count));
   }
 
-  private static int epochsFor(long limit, UpdateCount count) {
-    var epochs = count.epochsFor(limit);
-    if (epochs.isEmpty()) {
-      throw new IllegalStateException("an epoch has too few micro-steps to make any update");
+  /** A window that is carried on may fill up in the next fit; one that is dropped never does. */
+  private long updatesIn(int planned, UpdateCount count) {
+    if (count.epochsFor(1).isEmpty()) {
+      throw inVain("epochs", "no update is ever made");
     }
-    return (int) Math.min(Integer.MAX_VALUE, epochs.getAsLong());
+    return count.in(planned);
+  }
+
+  private int epochsFor(long limit, UpdateCount count) {
+    var needed = count.epochsFor(limit);
+    if (needed.isEmpty()) {
+      throw inVain("max_steps", "%d updates are never reached".formatted(limit));
+    }
+    return (int) Math.min(Integer.MAX_VALUE, needed.getAsLong());
+  }
+
+  private ConfigException inVain(String key, String what) {
+    return new ConfigException(
+        key,
+        "%s: an epoch has %d micro-steps, which do not fill a window; lower gradient_merge.k_steps"
+                .formatted(what, source.batchesPerEpoch(ranks))
+            + " or the batch, or set gradient_merge.tail to flush");
   }
 
   /** Finds the next global batch where batches have another size than when the run was saved. */

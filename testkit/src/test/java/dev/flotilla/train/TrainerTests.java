@@ -21,6 +21,11 @@ import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.TorchOptimizer;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.merge.Tail;
+import dev.flotilla.strategy.merge.Weighting;
+import dev.flotilla.strategy.merge.WindowLength;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.RankFailure;
 import dev.flotilla.testkit.Ranks;
@@ -127,6 +132,16 @@ class TrainerTests {
                   }
                 });
     assertThat(waits).allMatch(wait -> wait.compareTo(PublishedWeights.LONGEST_CONVERSION) > 0);
+  }
+
+  @Test
+  void aFitThatCouldNeverMakeAnUpdateIsRefused() {
+    var dropping = new GradientMerge(WindowLength.of(12), null, true, Tail.DROP, Weighting.TERMS);
+    try (var trainer = mlp(World.solo()).strategy(dropping).build()) {
+      assertThatThrownBy(() -> trainer.fit(RAGGED.batches(10), 3))
+          .isInstanceOf(ConfigException.class)
+          .hasMessageContaining("no update is ever made: an epoch has 11 micro-steps");
+    }
   }
 
   @Test
