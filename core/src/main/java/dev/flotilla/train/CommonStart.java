@@ -3,6 +3,7 @@ package dev.flotilla.train;
 import dev.flotilla.collective.Agreement;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Collectives;
+import dev.flotilla.control.JobLink;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.StartUp;
 import dev.flotilla.memory.NativeLibraries;
@@ -80,7 +81,10 @@ final class CommonStart {
   private void loadInitialWeights(Consumer<String> notices) {
     var weights = settings.initialWeights;
     if (weights != null && collective.rank() == 0) {
+      var link = JobLink.ofThisProcess();
+      link.preparing("loading weights");
       weights.copyInto(model, settings.requiredModel().aliases(), notices);
+      link.preparing("");
     }
   }
 

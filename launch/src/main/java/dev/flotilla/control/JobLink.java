@@ -45,6 +45,12 @@ public interface JobLink extends AutoCloseable {
   /** Notes what a rank is doing outside micro-steps (starting, saving, evaluating), for reports. */
   void doing(String activity);
 
+  /**
+   * Notes what a rank is doing before it trains, for reports; a signal still ends the process as it
+   * always does.
+   */
+  default void preparing(String activity) {}
+
   /** Returns the ring of this rank's last collectives. */
   FlightRecorder collectives();
 

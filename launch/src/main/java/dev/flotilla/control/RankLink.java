@@ -105,6 +105,11 @@ final class RankLink implements JobLink {
   }
 
   @Override
+  public void preparing(String activity) {
+    trace.activity(activity);
+  }
+
+  @Override
   public FlightRecorder collectives() {
     return collectives;
   }

@@ -205,7 +205,7 @@ final class HangWatch {
   }
 
   /** A rank that says what it does is busy; one in the same collective as the others is slow. */
-  private static Optional<Integer> stallerAmong(List<RankPlace> places) {
+  static Optional<Integer> stallerAmong(List<RankPlace> places) {
     long furthest =
         places.stream().filter(RankPlace::waits).mapToLong(RankPlace::sequence).max().orElse(0);
     boolean isAnybodyBusy =
