@@ -30,6 +30,11 @@ final class LoadedPart implements State, AutoCloseable {
   }
 
   @Override
+  public boolean has(String name) {
+    return file.metadata().containsKey(name);
+  }
+
+  @Override
   public long number(String name, long value) {
     var text = text(name, "");
     try {

@@ -121,6 +121,11 @@ final class LoadingState implements RunState, AutoCloseable {
     }
 
     @Override
+    public boolean has(String name) {
+      return ranks.stream().allMatch(rank -> rank.has(name));
+    }
+
+    @Override
     public long number(String name, long value) {
       return ranks.stream().mapToLong(rank -> rank.number(name, 0)).sum();
     }

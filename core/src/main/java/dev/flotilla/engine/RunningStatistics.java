@@ -91,7 +91,8 @@ public final class RunningStatistics implements Stateful, AutoCloseable {
 
   @Override
   public void remember(RunState state) {
-    isInWindow = state.shared().number("statistics/in_window", isInWindow ? 1 : 0) == 1;
+    var shared = state.shared().part("statistics");
+    isInWindow = shared.has("in_window") && shared.number("in_window", isInWindow ? 1 : 0) == 1;
     if (isInWindow) {
       rememberBefore(state);
     }

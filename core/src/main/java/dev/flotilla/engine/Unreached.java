@@ -126,6 +126,9 @@ final class Unreached implements Stateful, AutoCloseable {
   @Override
   public void remember(RunState state) {
     var shared = state.shared().part("unreached");
+    if (!shared.has("settled")) {
+      return;
+    }
     isSettled = shared.number("settled", isSettled ? 1 : 0) == 1;
     var names =
         shared.text(

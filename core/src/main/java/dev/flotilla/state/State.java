@@ -17,6 +17,14 @@ public interface State {
   /** Saves a text and returns it, or returns the saved one. */
   String text(String name, String value);
 
+  /**
+   * Tells whether a number or text can be taken up; always, while saving. What earlier versions did
+   * not save must be asked for so.
+   */
+  default boolean has(String name) {
+    return true;
+  }
+
   /** Returns a part whose names cannot meet those of other parts. */
   default State part(String prefix) {
     return new StatePart(this, prefix);

@@ -15,6 +15,11 @@ record StatePart(State whole, String prefix) implements State {
   }
 
   @Override
+  public boolean has(String name) {
+    return whole.has(full(name));
+  }
+
+  @Override
   public long number(String name, long value) {
     return whole.number(full(name), value);
   }

@@ -202,7 +202,8 @@ final class LossScale {
       agree();
     }
     isAgreed = shared.number("agreed", isAgreed ? 1 : 0) == 1;
-    isGuessed = shared.number("guessed", isGuessed ? 1 : 0) == 1;
+    isGuessed =
+        shared.has("guessed") ? shared.number("guessed", isGuessed ? 1 : 0) == 1 : !isAgreed;
     nominal = shared.number("nominal", nominal);
   }
 }
