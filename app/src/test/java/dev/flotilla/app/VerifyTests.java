@@ -66,6 +66,21 @@ class VerifyTests {
     assertThat(json.get("causes").get(0).get("kind").asString()).isEqualTo("sum");
   }
 
+  @Test
+  void whatCannotWorkInFloat64IsLeftOutWithANote() {
+    var ended =
+        flotilla
+            .run(
+                "verify",
+                "recipe.yaml",
+                "--windows=2",
+                "--set=strategy.amp={dtype: bf16}",
+                "--set=strategy.fuse_all_reduce={wire: bf16}")
+            .expect(0);
+    assertThat(ended.out())
+        .contains("amp is left out on both sides", "fuse_all_reduce is left out on both sides");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

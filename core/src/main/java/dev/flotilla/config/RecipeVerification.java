@@ -1,14 +1,17 @@
 package dev.flotilla.config;
 
 import dev.flotilla.data.BatchSource;
+import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
+import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.merge.WindowLength;
 import dev.flotilla.verify.Verification;
 import dev.flotilla.verify.Verifier;
 import dev.flotilla.world.World;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 
@@ -61,11 +64,38 @@ public final class RecipeVerification {
    */
   public Verification run(int count) {
     var source = run.source();
-    var others = run.techniques().stream().filter(technique -> !technique.equals(merge)).toList();
+    List<Strategy> others = new ArrayList<>();
+    List<String> notes = new ArrayList<>();
+    for (var technique : run.techniques()) {
+      if (technique.equals(merge)) {
+        continue;
+      }
+      if (worksInFloat64(technique)) {
+        others.add(technique);
+      } else {
+        notes.add(
+            "%s is left out on both sides: float64 decides, and it cannot work there."
+                .formatted(technique.key()));
+      }
+    }
     var subject =
         new Verifier.Subject(
             config.model(), () -> run.describe(_ -> {}), others, source, updates(source));
-    return withNotes(new Verifier(subject, kSteps, count).verify(constant()));
+    return withNotes(new Verifier(subject, kSteps, count).verify(constant()), notes);
+  }
+
+  /** The recipe as it is has been accepted, so whatever is refused here is so for float64. */
+  private boolean worksInFloat64(Strategy technique) {
+    try {
+      run.describe(_ -> {})
+          .model(config.model())
+          .precision(Precision.FLOAT64)
+          .strategy(technique)
+          .plan();
+      return true;
+    } catch (PlanRejectedException rejection) {
+      return false;
+    }
   }
 
   private boolean isSchedule() {
@@ -78,12 +108,17 @@ public final class RecipeVerification {
         WindowLength.of(kSteps), null, merge.avg(), merge.tail(), merge.weighting());
   }
 
-  private Verification withNotes(Verification result) {
-    return isSchedule()
-        ? result.with(
-            "k_steps is a schedule; its longest windows are compared, of %d micro-batches."
-                .formatted(kSteps))
-        : result;
+  private Verification withNotes(Verification result, List<String> notes) {
+    if (isSchedule()) {
+      notes.add(
+          "k_steps is a schedule; its longest windows are compared, of %d micro-batches."
+              .formatted(kSteps));
+    }
+    var noted = result;
+    for (var note : notes) {
+      noted = noted.with(note);
+    }
+    return noted;
   }
 
   private long updates(BatchSource source) {
