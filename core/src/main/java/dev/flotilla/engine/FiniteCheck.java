@@ -6,9 +6,11 @@ import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.RunState;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -49,6 +51,40 @@ final class FiniteCheck implements GradientFilter {
       finding = Optional.of(describe(gradients, loss));
     }
     return passes;
+  }
+
+  /**
+   * Returns a technique's own vote about gradients, with an eye on the loss: what overflows in a
+   * number type is the technique's business, but no vote mends a loss that is not finite.
+   */
+  GradientFilter watching(GradientFilter vote) {
+    return new GradientFilter() {
+      @Override
+      public boolean apply(Gradients gradients, MicroStep step) {
+        boolean passes = vote.apply(gradients, step);
+        double loss = gradients.lossSum();
+        if (!passes && !Double.isFinite(loss)) {
+          ownLossIsFinite = ownLossIsFinite && collective.size() > 1;
+          finding = Optional.of(describe(gradients, loss));
+        }
+        return passes;
+      }
+
+      @Override
+      public boolean isDue() {
+        return vote.isDue();
+      }
+
+      @Override
+      public void remember(RunState state) {
+        vote.remember(state);
+      }
+
+      @Override
+      public Map<String, Object> figures() {
+        return vote.figures();
+      }
+    };
   }
 
   private String describe(Gradients gradients, double loss) {

@@ -91,7 +91,7 @@ record StepWorkers(
         && plan.chain(Claim.Refine.class).isEmpty();
   }
 
-  /** Nothing infinite reaches the update; a technique that votes itself is in charge of that. */
+  /** Nothing infinite reaches the update; a technique may judge gradients by a vote of its own. */
   private static List<GradientFilter> refinements(
       List<Claim.Refine> claims, FiniteCheck finite, StepContext context) {
     List<GradientFilter> filters = new ArrayList<>();
@@ -101,7 +101,8 @@ record StepWorkers(
         filters.add(finite);
         isChecked = true;
       }
-      filters.add(claim.worker().apply(context));
+      var filter = claim.worker().apply(context);
+      filters.add(claim.stage() == GradientStage.VOTE ? finite.watching(filter) : filter);
     }
     if (!isChecked) {
       filters.add(finite);

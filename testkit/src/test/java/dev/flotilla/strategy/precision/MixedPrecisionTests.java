@@ -19,6 +19,7 @@ import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
@@ -49,6 +50,7 @@ class MixedPrecisionTests {
         .optimizer(new Momentum(0.01, 0.9))
         .schedule(new Polynomial(0, 1, 0))
         .strategy(techniques)
+        .nonFinite(NonFinite.SKIP)
         .events(
             event -> {
               if (event instanceof TrainingEvent.Noted(var text)) {
@@ -93,6 +95,19 @@ class MixedPrecisionTests {
       assertThat(step(trainer, 4, HUGE)).isFalse();
       assertThat(notes).last().asString().contains("52428.8");
       assertThat(trainer.updates()).isEqualTo(3);
+    }
+  }
+
+  /** Huge inputs overflow in forward already; a huge scale overflows in backward alone. */
+  @Test
+  void aLossThatIsNotFiniteStopsTheRunAndAGradientThatOverflowsDoesNot() {
+    var builder = trainer(World.solo(), new ArrayList<>(), fp16(1e9, 1000, 2));
+    try (var trainer = builder.nonFinite(NonFinite.STOP).build()) {
+      trainer.plannedUpdates(100);
+      assertThat(step(trainer, 4, 1)).isFalse();
+      assertThatThrownBy(() -> step(trainer, 4, 100 * HUGE))
+          .isInstanceOf(NumbersException.class)
+          .hasMessageContaining("the loss of rank 0 is not finite");
     }
   }
 
