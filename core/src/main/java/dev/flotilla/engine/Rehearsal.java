@@ -6,6 +6,7 @@ import dev.flotilla.memory.NativeMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.ForwardMode;
+import dev.flotilla.model.Shape;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -38,9 +39,9 @@ public final class Rehearsal {
     return parts.device();
   }
 
-  /** Returns the numbers that the batch holds, a measure of what it will cost. */
-  public long inputElements() {
-    return batch.inputs().stream().mapToLong(tensor -> tensor.numel()).sum();
+  /** Returns the shapes of what the batch holds, which decide about what it will cost. */
+  public List<Shape> inputShapes() {
+    return batch.inputs().stream().map(tensor -> Shape.of(tensor.shape())).toList();
   }
 
   /**

@@ -90,7 +90,10 @@ final class Tape {
       var gradients = passage.takeGradients();
       var graph = passage.graph();
       if (graph == null) {
-        replay(index, gradients);
+        // A stretch without anything to train gets no gradients, and need not run again.
+        if (gradients.stream().anyMatch(Tensor::defined)) {
+          replay(index, gradients);
+        }
       } else {
         SpanRunner.backward(SpanRunner.paired(graph, gradients));
       }

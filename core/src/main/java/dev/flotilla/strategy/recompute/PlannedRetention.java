@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures what the parts of the first batch cost, plans, and looks in the next steps whether the
- * plan has foretold them; a batch larger than all before it is planned for anew.
+ * plan has foretold them. A batch that is larger along some axis than those planned for gets a plan
+ * of its own: longer sequences cost more even where there are fewer of them.
  */
 final class PlannedRetention implements Retention {
 
@@ -31,8 +32,10 @@ final class PlannedRetention implements Retention {
   private final long budget;
   private final Storehouse storehouse;
   private final Consumer<String> measured;
+  private final PlansByShape plans = new PlansByShape();
   private @Nullable RecomputePlan plan;
-  private long plannedElements;
+  // The last plan that was made; steps by other plans tell nothing about it.
+  private @Nullable RecomputePlan newest;
   private int watched;
   private ComputeDevice device = ComputeDevice.CPU;
   private long before;
@@ -48,9 +51,13 @@ final class PlannedRetention implements Retention {
 
   @Override
   public List<Span> spans(Rehearsal rehearsal) {
-    if (rehearsal.inputElements() > plannedElements) {
-      plannedElements = rehearsal.inputElements();
-      plan = plan(rehearsal);
+    var shapes = rehearsal.inputShapes();
+    var found = plans.covering(shapes);
+    var chosen = found.orElseGet(() -> plan(rehearsal));
+    plan = chosen;
+    if (found.isEmpty()) {
+      plans.add(shapes, chosen);
+      newest = chosen;
       watched = NOT_YET;
       peak = 0;
       replayNanos = Long.MAX_VALUE;
@@ -58,7 +65,7 @@ final class PlannedRetention implements Retention {
     replayNanosOfStep = 0;
     device = rehearsal.device();
     before = isWatching() ? NativeMemory.liveBytes(device) : 0;
-    return Objects.requireNonNull(plan).spans();
+    return chosen.spans();
   }
 
   private RecomputePlan plan(Rehearsal rehearsal) {
@@ -76,7 +83,11 @@ final class PlannedRetention implements Retention {
   }
 
   private boolean isWatching() {
-    return watched >= 0 && watched < WATCHED;
+    return isByNewest() && watched >= 0 && watched < WATCHED;
+  }
+
+  private boolean isByNewest() {
+    return Objects.equals(plan, newest);
   }
 
   @Override
@@ -98,7 +109,7 @@ final class PlannedRetention implements Retention {
 
   @Override
   public void ended() {
-    if (watched == WATCHED) {
+    if (watched == WATCHED || !isByNewest()) {
       return;
     }
     replayNanos = Math.min(replayNanos, replayNanosOfStep);
@@ -119,13 +130,13 @@ final class PlannedRetention implements Retention {
 
   @Override
   public Map<String, Object> figures() {
-    if (plan == null) {
+    if (newest == null) {
       return Map.of();
     }
     Map<String, Object> figures = new LinkedHashMap<>();
-    figures.put("predicted_peak_bytes", plan.peakBytes());
+    figures.put("predicted_peak_bytes", newest.peakBytes());
     figures.put("measured_peak_bytes", peak);
-    figures.put("predicted_extra_seconds", plan.extraNanos() / 1e9);
+    figures.put("predicted_extra_seconds", newest.extraNanos() / 1e9);
     figures.put("measured_extra_seconds", replayNanos / 1e9);
     return Map.of("recompute", figures);
   }

@@ -129,7 +129,8 @@ public record Recompute(
 
   private long budget(StepContext context) {
     return memory == null
-        ? FreeMemory.forActivations(context.model().device(), context.ranksOnHost())
+        ? FreeMemory.forActivations(
+            context.model().device(), context.ranksOnHost(), context.collective())
         : memory.bytes();
   }
 

@@ -44,6 +44,7 @@ import dev.flotilla.zoo.model.Vgg16;
 import dev.flotilla.zoo.model.Vgg16Bn;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -375,6 +376,39 @@ class RecomputeTests {
             () -> train(withEnding(RecomputeTests::same, new Doubling(2)), Recompute.every(1)))
         .hasMessageContaining("the ending of ended gives a gradient of 16x784 Float")
         .hasMessageContaining("for a tensor of 8x784 Float");
+  }
+
+  /** Counts how often a matrix is multiplied by. */
+  private record Counted(String name, AtomicInteger runs) implements Segment {
+    @Override
+    public List<ParameterSpec> parameters() {
+      return List.of(ParameterSpec.weight(name + ".weight", Shape.of(784, 784), 784));
+    }
+
+    @Override
+    public Forward bind(Weights weights) {
+      var weight = weights.parameter(name + ".weight");
+      return (input, _) -> {
+        runs.incrementAndGet();
+        return Activations.of(input.only().flatten(1, -1).matmul(weight).tanh());
+      };
+    }
+  }
+
+  @Test
+  void aFrozenStretchRunsOnce() {
+    var body = new AtomicInteger();
+    var head = new AtomicInteger();
+    var last = new AtomicInteger();
+    var chain =
+        new Chain(
+            List.of(
+                new Counted("body", body), new Counted("head", head), new Counted("last", last)));
+    frozen = name -> name.startsWith("body");
+    train(new Case("chain", chain, images(1, 28)), Recompute.every(1));
+    assertThat(body).hasValue(6);
+    assertThat(head).hasValue(12);
+    assertThat(last).hasValue(6);
   }
 
   private record Chain(List<Segment> segments) implements Model {
