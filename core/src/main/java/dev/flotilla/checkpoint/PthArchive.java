@@ -5,6 +5,7 @@ import dev.flotilla.pickle.PickleReader;
 import dev.flotilla.pickle.Pickled;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,12 @@ import java.util.zip.ZipFile;
  */
 final class PthArchive implements AutoCloseable {
 
-  private static final long MOST_PICKLE_BYTES = 256L << 20;
+  private static final long MOST_PICKLE_BYTES = 64L << 20;
+
+  /** Tied parameters lie in a file once; beyond some of them, views only blow a small file up. */
+  private static final long MOST_TIMES_THE_FILE = 4;
+
+  private static final long ALWAYS_ALLOWED = 16L << 20;
 
   /** All that the pickle of a state dict needs to mention. */
   private static final Set<String> NAMES =
@@ -42,9 +48,12 @@ final class PthArchive implements AutoCloseable {
   private final ZipFile zip;
   private final ZipEntry pickle;
   private final String prefix;
+  private final long fileBytes;
+  private long tensorBytes;
 
-  private PthArchive(Path file, ZipFile zip, ZipEntry pickle) {
+  private PthArchive(Path file, long fileBytes, ZipFile zip, ZipEntry pickle) {
     this.file = file;
+    this.fileBytes = fileBytes;
     this.zip = zip;
     this.pickle = pickle;
     this.prefix = pickle.getName().substring(0, pickle.getName().length() - "data.pkl".length());
@@ -58,7 +67,7 @@ final class PthArchive implements AutoCloseable {
         zip.close();
         throw problem(file, "holds no data.pkl: it was not written by torch.save");
       }
-      return new PthArchive(file, zip, pickle);
+      return new PthArchive(file, Files.size(file), zip, pickle);
     } catch (ZipException e) {
       throw problem(
           file,
@@ -147,6 +156,23 @@ final class PthArchive implements AutoCloseable {
       throw problem(file, "%sdata/%s is missing or packed".formatted(prefix, key));
     }
     return entry;
+  }
+
+  /** Returns the bytes that a storage can have, whatever the archive says. */
+  long bytesOf(ZipEntry entry) {
+    return Math.min(entry.getSize(), fileBytes);
+  }
+
+  /** Allows a tensor to take memory, before it does. */
+  void allow(String tensor, long bytes) {
+    long most = MOST_TIMES_THE_FILE * fileBytes + ALWAYS_ALLOWED;
+    tensorBytes = Math.addExact(tensorBytes, bytes);
+    if (tensorBytes > most) {
+      throw problem(
+          "up to tensor %s its tensors take %d bytes, but a file of %d may hold at most %d: views"
+                  .formatted(TensorName.quote(tensor), tensorBytes, fileBytes, most)
+              + " that repeat their storage must be cloned before they are saved");
+    }
   }
 
   java.io.InputStream open(ZipEntry entry) throws IOException {

@@ -24,6 +24,9 @@ final class PthConverter {
     } catch (CheckpointException problem) {
       System.err.println(problem.getMessage());
       Runtime.getRuntime().halt(1);
+    } catch (OutOfMemoryError tooMuch) {
+      System.err.println(args[0] + ": takes more memory to convert than there is");
+      Runtime.getRuntime().halt(1);
     }
   }
 

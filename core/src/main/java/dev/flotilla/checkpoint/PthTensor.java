@@ -44,15 +44,16 @@ record PthTensor(TensorType type, String storage, long offset, long[] shape, lon
 
   /** Returns what a value describes, or null if it is not a tensor. */
   static @Nullable PthTensor of(Pickled value) {
-    if (value instanceof Pickled.Call call && !call.arguments().isEmpty()) {
-      if (call.function().equals(PARAMETER)) {
-        return of(call.arguments().getFirst());
-      }
-      if (call.function().equals(REBUILD) && call.arguments().size() >= 4) {
-        return of(call.arguments());
-      }
-    }
-    return null;
+    boolean isParameter =
+        value instanceof Pickled.Call call
+            && call.function().equals(PARAMETER)
+            && !call.arguments().isEmpty();
+    var tensor = isParameter ? ((Pickled.Call) value).arguments().getFirst() : value;
+    return tensor instanceof Pickled.Call call
+            && call.function().equals(REBUILD)
+            && call.arguments().size() >= 4
+        ? of(call.arguments())
+        : null;
   }
 
   private static @Nullable PthTensor of(List<Pickled> arguments) {
@@ -98,11 +99,12 @@ record PthTensor(TensorType type, String storage, long offset, long[] shape, lon
     try {
       long bytes = Math.multiplyExact(elements(), type.bytes());
       long end = Math.multiplyExact(Math.addExact(offset, extent()), type.bytes());
-      if (end > entry.getSize()) {
+      if (end > archive.bytesOf(entry)) {
         throw archive.problem(
             "tensor %s needs %d bytes of %s, which has %d"
-                .formatted(TensorName.quote(name), end, entry.getName(), entry.getSize()));
+                .formatted(TensorName.quote(name), end, entry.getName(), archive.bytesOf(entry)));
       }
+      archive.allow(name, bytes);
       var memory = arena.allocate(Math.max(1, bytes), Long.BYTES).asSlice(0, bytes);
       try (var in = archive.open(entry)) {
         in.skipNBytes(offset * type.bytes());

@@ -10,11 +10,15 @@ import java.util.Set;
 /**
  * Reads one pickle of protocols 0 to 5.
  *
+ * <p>An instruction of one byte makes an object of some dozens, so their number is limited to
+ * {@value #MOST_INSTRUCTIONS}: beside its own bytes a pickle takes at most a few hundred megabytes.
+ *
  * <p>Not thread-safe; used once.
  */
 public final class PickleReader {
 
-  private static final int MOST_ITEMS = 50_000_000;
+  /** A hundred thousand tensors take about as many. */
+  static final int MOST_INSTRUCTIONS = 4_000_000;
 
   private final PickleBytes in;
   private final Set<String> allowedGlobals;
@@ -22,6 +26,7 @@ public final class PickleReader {
   private final List<Integer> marks = new ArrayList<>();
   private final Map<Integer, Pickled> memo = new HashMap<>();
   private long at;
+  private int instructions;
 
   private PickleReader(byte[] pickle, Set<String> allowedGlobals) {
     this.in = new PickleBytes(pickle);
@@ -45,10 +50,10 @@ public final class PickleReader {
       if (code == '.') {
         return pop();
       }
-      execute(code);
-      if (stack.size() > MOST_ITEMS || memo.size() > MOST_ITEMS) {
-        throw problem("holds more than %d values".formatted(MOST_ITEMS));
+      if (++instructions > MOST_INSTRUCTIONS) {
+        throw problem("has more than %d instructions".formatted(MOST_INSTRUCTIONS));
       }
+      execute(code);
     }
   }
 

@@ -139,6 +139,37 @@ final class PthTests {
     assertThatThrownBy(() -> convert(number.end())).hasMessageContaining("'w' is not a tensor");
   }
 
+  /** 24 bytes that claim to be three gigabytes, at once and a little at a time. */
+  @Test
+  void refusesViewsThatRepeatTheirStorage() throws IOException {
+    var large = dictionary().code('(').text("w");
+    tensor(large, 0, 1 << 15, 25_000, 0, 0).code('u');
+    assertThatThrownBy(() -> convert(large.end()))
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining("up to tensor 'w' its tensors take 3276800000 bytes")
+        .hasMessageContaining("must be cloned before they are saved");
+    var many = dictionary().code('(');
+    for (int i = 0; i < 100; i++) {
+      tensor(many.text("w" + i), 0, 1000, 1000, 0, 0);
+    }
+    assertThatThrownBy(() -> convert(many.code('u').end()))
+        .hasMessageContaining("up to tensor 'w4' its tensors take 20000000 bytes");
+  }
+
+  @Test
+  void parametersInParametersAreNoTensors() throws IOException {
+    var out = dictionary().code('(').text("w");
+    for (int i = 0; i < 100_000; i++) {
+      out.global("torch._utils", "_rebuild_parameter");
+    }
+    tensor(out, 0, 2, 3, 3, 1);
+    for (int i = 0; i < 100_000; i++) {
+      out.code(0x85).code('R');
+    }
+    assertThatThrownBy(() -> convert(out.code('u').end()))
+        .hasMessageContaining("'w' is not a tensor");
+  }
+
   @Test
   void namesAFileThatIsNoArchive() throws IOException {
     var file = Files.writeString(folder.resolve("old.pth"), "not a zip");

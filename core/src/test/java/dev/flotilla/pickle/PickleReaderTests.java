@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class PickleReaderTests {
 
@@ -91,6 +93,23 @@ final class PickleReaderTests {
           .as("0x%02x", code)
           .hasMessageContaining("unknown instruction");
     }
+  }
+
+  /** Lists, kept values, begun groups and values that were appended: each takes memory. */
+  @ParameterizedTest
+  @ValueSource(strings = {"5d4e61", "4e94", "28"})
+  void refusesMoreInstructionsThanAStateDictCanHave(String repeated) {
+    byte[] instructions = HexFormat.of().parseHex(repeated);
+    var pickle = new byte[3 + 2 * PickleReader.MOST_INSTRUCTIONS];
+    pickle[0] = ']';
+    pickle[1] = 'q';
+    pickle[2] = 'q';
+    for (int i = 3; i < pickle.length; i++) {
+      pickle[i] = instructions[(i - 3) % instructions.length];
+    }
+    assertThatThrownBy(() -> read(pickle))
+        .isInstanceOf(PickleException.class)
+        .hasMessageContaining("has more than 4000000 instructions");
   }
 
   @Test

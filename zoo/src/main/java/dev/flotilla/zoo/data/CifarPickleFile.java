@@ -14,7 +14,7 @@ import java.util.Set;
 record CifarPickleFile(Path file) implements CifarFile {
 
   private static final String FIX = "copy or download the file again";
-  private static final long MOST_BYTES = 1L << 30;
+  private static final long MOST_BYTES = 64L << 20;
 
   /** What NumPy's arrays are pickled by, in its versions of old and of today. */
   private static final Set<String> NAMES =
@@ -34,7 +34,7 @@ record CifarPickleFile(Path file) implements CifarFile {
   public CifarImages read() {
     try {
       if (Files.size(file) > MOST_BYTES) {
-        throw DataProblem.of(file, "is larger than 1 GB, which no file of CIFAR-10 is", FIX);
+        throw DataProblem.of(file, "is larger than 64 MiB, which no file of CIFAR-10 is", FIX);
       }
       return images(PickleReader.read(Files.readAllBytes(file), NAMES));
     } catch (IOException e) {
