@@ -6,16 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.flotilla.config.RecipeSchema;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.launch.LaunchFlags;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the command line answers to whoever does not know it yet. */
+@Isolated
 class HelpTests {
 
   @Test
@@ -45,6 +50,22 @@ class HelpTests {
       })
   void helpIsAskedForAnywhereButByProgramsOfTheUsers(String arguments, String word) {
     assertThat(RunHelp.wordIn(List.of(arguments.split(" "))).orElse("")).isEqualTo(word);
+  }
+
+  @Test
+  void listsTheSegmentsOfAModel() {
+    var before = System.out;
+    var bytes = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+    try {
+      assertThat(Main.run("models", "lenet5")).isZero();
+    } finally {
+      System.setOut(before);
+    }
+    assertThat(bytes.toString(StandardCharsets.UTF_8))
+        .startsWith("lenet5  61,706 parameters")
+        .containsPattern("  segments\n    conv1 +156 parameters\n    conv2 ")
+        .doesNotContain("resnet");
   }
 
   @Test
