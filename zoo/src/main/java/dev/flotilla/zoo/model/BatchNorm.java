@@ -85,16 +85,18 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
       if (statistics.areGiven() && mode.isTraining()) {
         return byGiven(input);
       }
-      boolean isReplay = mode == ForwardMode.REPLAY;
-      if (mode == ForwardMode.TRAIN) {
+      // Of one value there is no unbiased variance: it would be 0 / 0, and stay in the average.
+      boolean isSingle = mode.isTraining() && input.numel() == input.size(1);
+      boolean isStill = mode == ForwardMode.REPLAY || isSingle;
+      if (mode == ForwardMode.TRAIN && !isSingle) {
         batches.add_(one);
       }
       return torch.batch_norm(
           input,
           gamma,
           beta,
-          isReplay ? none : mean,
-          isReplay ? none : variance,
+          isStill ? none : mean,
+          isStill ? none : variance,
           mode.isTraining(),
           MOMENTUM,
           EPSILON,
