@@ -126,6 +126,14 @@ class PlanTests {
   }
 
   @Test
+  void refusesABatchThatCannotBeCounted() {
+    assertThatThrownBy(() -> run(2, "batch=2147483647"))
+        .hasMessage(
+            "--set batch=2147483647: batch: must be at most 1073741823, for 2 ranks, but was"
+                + " 2147483647");
+  }
+
+  @Test
   void warnsOfABatchLargerThanTheData() {
     assertThat(overview(1, "global_batch=10000")).doesNotContain("takes all of them");
     assertThat(overview(2, "batch=5001"))

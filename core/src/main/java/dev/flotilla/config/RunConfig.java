@@ -224,11 +224,14 @@ public record RunConfig(
    * Returns the number of samples that a rank takes in a full step. Of a global batch of G samples,
    * rank r of N takes [r·G/N, (r+1)·G/N), so that shares differ by one at most.
    *
-   * @throws ConfigException if the global batch has fewer samples than there are ranks
+   * @throws ConfigException if the global batch has fewer samples than there are ranks, or more
+   *     than can be counted
    */
   public int batchOn(World world) {
     if (globalBatch == null) {
-      return Objects.requireNonNull(batch);
+      int each = Objects.requireNonNull(batch);
+      refuseMoreSamplesThanCount(each, world.size());
+      return each;
     }
     refuseFewerSamplesThanRanks(globalBatch, world.size());
     return share(world.rank() + 1, world) - share(world.rank(), world);
@@ -240,6 +243,17 @@ public record RunConfig(
       String message =
           "must be at least %d, the number of ranks, but was %d".formatted(ranks, samples);
       problems.add(origin.placeOf("global_batch"), "global_batch", message);
+      problems.orThrow();
+    }
+  }
+
+  private void refuseMoreSamplesThanCount(int each, int ranks) {
+    if ((long) each * ranks > Integer.MAX_VALUE) {
+      var problems = new Problems();
+      String message =
+          "must be at most %d, for %d ranks, but was %d"
+              .formatted(Integer.MAX_VALUE / ranks, ranks, each);
+      problems.add(origin.placeOf("batch"), "batch", message);
       problems.orThrow();
     }
   }
