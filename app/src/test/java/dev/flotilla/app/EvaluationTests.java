@@ -101,7 +101,7 @@ class EvaluationTests {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--nproc=2 --checkpoint=nowhere | 8 | nowhere does not hold a run",
+        "--nproc=2 --checkpoint=nowhere | 2 | nowhere does not exist",
         "--nproc=0 --checkpoint=run | 2 | --nproc must be a whole number from 1 to 1024",
         "--nproc=2 | 2 | --checkpoint",
         "--nprocs=2 --checkpoint=run | 2 | did you mean --nproc?",
