@@ -66,9 +66,6 @@ final class AdaptiveExchange implements Exchange {
 
   static Exchange on(Compression compression, StepContext context) {
     var collective = context.collective();
-    if (collective.size() == 1) {
-      return new SparseExchange(compression);
-    }
     return new AdaptiveExchange(
         compression,
         collective,
@@ -84,7 +81,7 @@ final class AdaptiveExchange implements Exchange {
 
   @Override
   public void begin(Gradients gradients) {
-    isWindowHalf = chooser.current() == ExchangeMode.HALF;
+    isWindowHalf = chooser.current() == ExchangeMode.HALF && !isAlone();
     if (isWindowHalf) {
       compression.beginWindow();
       try (var _ = TensorScope.open()) {
@@ -115,9 +112,17 @@ final class AdaptiveExchange implements Exchange {
     return gradients.totals();
   }
 
+  /** One rank sends nothing, and keeps the choice of those that it took the place of. */
+  private boolean isAlone() {
+    return collective.size() == 1;
+  }
+
   /** All ranks have shared the same windows, so all of them come to a decision together. */
   @Override
   public void observed(ExchangeTimes seen) {
+    if (isAlone()) {
+      return;
+    }
     windows++;
     if (windows <= WARM_UP) {
       return;

@@ -49,8 +49,13 @@ final class CommonPoint implements AutoCloseable {
       boolean hasVelocity = outer != null && outer.name() == OuterRule.NESTEROV;
       velocity = hasVelocity ? zeros(live.parameters().numel()) : null;
       ranges = Range.of(live.parameters(), live.length());
-      ranges.forEach(range -> live.read(range, point));
+      takeAll();
     }
+  }
+
+  /** Takes all present values for the common ones. */
+  void takeAll() {
+    ranges.forEach(range -> live.read(range, point));
   }
 
   private Tensor zeros(long length) {

@@ -15,7 +15,12 @@ import java.util.function.Supplier;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
-/** Averages parameters after some updates, at once or behind the next round's updates. */
+/**
+ * Averages parameters after some updates, at once or behind the next round's updates.
+ *
+ * <p>Where there is nobody to average with, it only counts; but it remembers what several would, so
+ * that any number of ranks can go on from any other.
+ */
 final class LocalAveraging implements Sync {
 
   private final Averaging settings;
@@ -29,6 +34,7 @@ final class LocalAveraging implements Sync {
   private final MeanWire wire;
   private final MeanWire exact;
   private final Patience patience = new Patience();
+  private final boolean isAlone;
   private @Nullable CommonPoint common;
   // Whether all ranks hold the same parameters just now.
   private boolean isCommon = true;
@@ -41,6 +47,7 @@ final class LocalAveraging implements Sync {
     this.interval = interval;
     this.context = context;
     this.inside = levels.inside();
+    this.isAlone = levels.replicas() == 1;
     this.steps = new SyncSteps(settings.beginStep());
     this.loss = new RoundLoss(interval.looksAtLastWindow());
     var patient = levels.with(patience);
@@ -72,8 +79,13 @@ final class LocalAveraging implements Sync {
 
   @Override
   public void afterWindow(StepOutcome window) {
+    boolean isDue = steps.isDue(interval.updates());
+    if (isAlone) {
+      steps.averaged();
+      return;
+    }
     loss.saw(window.totals());
-    if (!steps.isDue(interval.updates())) {
+    if (!isDue) {
       isCommon = false;
       advance();
       return;
@@ -212,17 +224,20 @@ final class LocalAveraging implements Sync {
 
   @Override
   public Map<String, Object> figures() {
-    return Map.of("localsgd", log.figures());
+    return isAlone ? Map.of() : Map.of("localsgd", log.figures());
   }
 
   @Override
   public void remember(RunState state) {
     awaitBackground();
+    if (isAlone) {
+      common().takeAll();
+    }
     var shared = state.shared().part("localsgd");
     var own = state.own().part("localsgd");
     steps.remember(shared.part("steps"));
     log.remember(shared.part("rounds"));
-    isCommon = shared.number("common", isCommon ? 1 : 0) == 1;
+    isCommon = shared.number("common", isCommon ? 1 : 0) == 1 || isAlone;
     // Each rank's own: another number of ranks has not seen that round begin.
     isUnderWay = own.number("under_way", isUnderWay ? 1 : 0) == 1;
     lastDrift = own.real("drift", lastDrift);

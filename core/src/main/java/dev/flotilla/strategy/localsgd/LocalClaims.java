@@ -1,8 +1,6 @@
 package dev.flotilla.strategy.localsgd;
 
 import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.StepContext;
-import dev.flotilla.engine.Sync;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -18,13 +16,7 @@ final class LocalClaims {
             averaging.exchangeText(), context -> new InsideExchange(levels.join(context).inside())),
         new Claim.Follow(
             averaging.syncText(intervalText),
-            context -> sync(averaging, interval.get(), levels.join(context), context)));
-  }
-
-  private static Sync sync(
-      Averaging averaging, Interval interval, Levels.Joined levels, StepContext context) {
-    return levels.replicas() == 1
-        ? Sync.NONE
-        : new LocalAveraging(averaging, interval, levels, context);
+            context ->
+                new LocalAveraging(averaging, interval.get(), levels.join(context), context)));
   }
 }
