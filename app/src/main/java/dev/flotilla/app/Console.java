@@ -90,7 +90,8 @@ final class Console implements EventSink {
     return format(
         "epoch %d/%d  update %d/%d  loss %.4f%s%s  lr %.3g  %,.0f samples/s  eta %d:%02d",
         event.epoch() + 1,
-        epochs,
+        // Windows that were left out may have taken more than planned.
+        Math.max(epochs, event.epoch() + 1),
         event.update(),
         totalUpdates,
         event.loss(),

@@ -238,7 +238,7 @@ class NumbersTests {
 
   /** An epoch makes nine updates, as one of its ten windows is left out. */
   @ParameterizedTest
-  @ValueSource(ints = {10, 25})
+  @ValueSource(ints = {10, 30})
   void aLimitCountsTheUpdatesThatWereMade(int limit) {
     var builder =
         trainer(World.solo(), NonFinite.SKIP)
