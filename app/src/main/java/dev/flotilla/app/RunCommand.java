@@ -8,6 +8,7 @@ import dev.flotilla.launch.LaunchFlags;
 import dev.flotilla.launch.ParsedFlags;
 import dev.flotilla.launch.RankCommand;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.train.FolderLock;
 import dev.flotilla.train.RunFolder;
 import dev.flotilla.world.ExitCodes;
 import java.io.File;
@@ -106,8 +107,8 @@ final class RunCommand implements Callable<Integer> {
     }
     var _ = run.plan(); // refuses what cannot be, before any process starts
     var out = train.folder(run.config());
-    if (train.resume() instanceof Resume.No) {
-      RunFolder.refuseIfUsed(out);
+    if (RankLaunch.isFirstHost(flags)) {
+      run.requireUsable(out, train.resume());
     }
     if (!train.json) {
       System.out.print(PlanText.settings(run.config()));
@@ -118,11 +119,17 @@ final class RunCommand implements Callable<Integer> {
     if (train.resume != null) {
       rankArguments = with(rankArguments, "--resume", train.resume);
     }
+    if (train.resume() instanceof Resume.From) {
+      rankArguments = with(rankArguments, "--launch", RunFolder.newName());
+      onRestart = new ArrayList<>(rankArguments);
+      onRestart.add("--restarted");
+    }
     var command = RankLaunch.command(RankTraining.class.getName(), rankArguments, onRestart);
     var people = train.json ? System.err : System.out;
     var logDir = flags.logDir().orElse(out.resolve("log"));
     var output = RankLaunch.output(people, train.progress);
-    int code = launchInto(out, () -> RankLaunch.launch(flags, logDir, command, output));
+    IntSupplier launch = () -> RankLaunch.launch(flags, logDir, command, output);
+    int code = RankLaunch.isFirstHost(flags) ? launchInto(out, launch) : launch.getAsInt();
     if (train.json && code == ExitCodes.OK && RankLaunch.isFirstHost(flags)) {
       System.out.print(summary(out));
     }
@@ -137,23 +144,29 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  /** Makes the run's folder, and takes it away again if no rank could be started. */
+  /** Locks the run's folder, made new, and takes it away again if no rank could be started. */
   private static int launchInto(Path out, IntSupplier launch) {
     boolean isNew = Files.notExists(out);
-    RunFolder.prepare(out);
-    try {
-      return launch.getAsInt();
-    } catch (LaunchException refused) {
-      if (isNew) {
-        removeIfEmpty(out, refused);
+    try (var lock = RunFolder.lockForLaunch(out)) {
+      try {
+        return launch.getAsInt();
+      } catch (LaunchException refused) {
+        if (isNew) {
+          removeIfEmpty(out, lock, refused);
+        }
+        throw refused;
       }
-      throw refused;
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot unlock " + out, failure);
     }
   }
 
-  private static void removeIfEmpty(Path folder, LaunchException refused) {
-    try {
-      Files.delete(folder);
+  private static void removeIfEmpty(Path folder, FolderLock lock, LaunchException refused) {
+    try (var files = Files.list(folder)) {
+      if (files.count() == 1) {
+        lock.delete();
+        Files.delete(folder);
+      }
     } catch (IOException kept) {
       refused.addSuppressed(kept);
     }

@@ -46,6 +46,12 @@ final class TrainCommand implements Callable<Integer> {
       })
   @Nullable String resume;
 
+  @Option(names = "--launch", hidden = true, description = "Name that restarts share.")
+  String launch = "";
+
+  @Option(names = "--restarted", hidden = true, description = "Goes on from what was saved since.")
+  boolean restarted;
+
   @Option(names = "--json", description = "Prints the summary as JSON, and nothing else.")
   boolean json;
 
@@ -76,7 +82,8 @@ final class TrainCommand implements Callable<Integer> {
     var folder = folder(run.config());
     Unpacking.ensureDone(); // before anything is left behind
     if (world.isLeader()) {
-      prepare(folder);
+      run.requireUsable(folder, resume());
+      RunFolder.prepare(folder);
     }
     if (json) {
       var summary = run.run(folder, resume(), _ -> {});
@@ -98,7 +105,12 @@ final class TrainCommand implements Callable<Integer> {
 
   /** Returns whether and from where the run goes on. */
   Resume resume() {
-    return resume == null ? new Resume.No() : Resume.parse(resume);
+    if (resume == null) {
+      return new Resume.No();
+    }
+    return Resume.parse(resume) instanceof Resume.From from
+        ? new Resume.From(from.path(), launch, restarted)
+        : new Resume.Auto();
   }
 
   /**
@@ -116,18 +128,6 @@ final class TrainCommand implements Callable<Integer> {
           throw new ConfigException("--resume", "auto needs the run's folder: add --out DIR");
       default -> RunNames.newFolder(config.model().name());
     };
-  }
-
-  /**
-   * Makes the folder of the run, if it may be written to.
-   *
-   * @throws ConfigException if it holds a run that shall not go on
-   */
-  void prepare(Path folder) {
-    if (resume() instanceof Resume.No) {
-      RunFolder.refuseIfUsed(folder);
-    }
-    RunFolder.prepare(folder);
   }
 
   private EventSink sink(World world) {

@@ -219,7 +219,7 @@ class KillAndResumeTests {
     assertSame(whole.files(), new RunFiles(run), how.toString());
     try (var left = Files.list(run.resolve("checkpoints"))) {
       assertThat(left.map(path -> path.getFileName().toString()))
-          .allMatch(name -> name.startsWith("update-") || name.equals(".writer"));
+          .allMatch(name -> name.matches("update-.*|[.]writer|[.]lock"));
     }
   }
 

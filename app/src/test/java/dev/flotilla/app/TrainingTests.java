@@ -107,6 +107,8 @@ class TrainingTests {
       assertThat(files.toList())
           .extracting(file -> file.getFileName().toString(), TrainingTests::permissions)
           .containsExactlyInAnyOrder(
+              privateFile(".lock"),
+              privateFile(".run"),
               privateFile("events.jsonl"),
               privateFile("summary.json"),
               privateFile("model.safetensors"),

@@ -9,8 +9,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -25,6 +26,7 @@ final class CheckpointStore {
   private static final String SAVING = ".saving-";
   private static final String REMOVING = ".removing-";
   private static final String WRITER = ".writer";
+  private static final String ASIDE = "aside-";
 
   private final Path folder;
   private final Disk disk;
@@ -60,15 +62,19 @@ final class CheckpointStore {
     }
   }
 
+  void make() throws IOException {
+    if (!Files.isDirectory(folder)) {
+      Files.createDirectories(folder, RealDisk.owner("rwx------"));
+    }
+  }
+
   /**
    * Takes possession of the folder and removes what dead writers left half-done.
    *
    * @param writer distinguishes this attempt from all others
    */
   void take(String writer) throws IOException {
-    if (!Files.isDirectory(folder)) {
-      Files.createDirectories(folder, RealDisk.owner("rwx------"));
-    }
+    make();
     for (var path : list()) {
       var name = String.valueOf(path.getFileName());
       if (name.startsWith(SAVING) || name.startsWith(REMOVING)) {
@@ -104,11 +110,10 @@ final class CheckpointStore {
   }
 
   /** Writes the manifest and gives the checkpoint its name. */
-  void commit(
-      Position position, String writer, int ranks, Map<String, String> facts, List<FileNote> files)
-      throws IOException {
+  void commit(String writer, Manifest manifest) throws IOException {
+    var position = manifest.position();
     var staging = staging(position, writer);
-    Manifest.of(position, ranks, facts, files).write(disk, staging);
+    manifest.write(disk, staging);
     disk.syncFolder(staging);
     if (!isHeldBy(writer)) {
       throw new IOException("another run has taken over the folder since this one began");
@@ -124,25 +129,56 @@ final class CheckpointStore {
     disk.syncFolder(folder);
   }
 
-  /** Removes all but the newest checkpoints; those that are known to be bad do not count. */
-  void retain(int keep, List<Path> bad) throws IOException {
+  /**
+   * Removes all but the newest checkpoints of a run; those that are known to be bad do not count,
+   * and those of another run, from which this one has branched, stay.
+   */
+  void retain(int keep, String run, List<Path> bad) throws IOException {
     int kept = 0;
     for (var checkpoint : committed()) {
+      Optional<SavedCheckpoint> sound = sound(checkpoint);
       if (kept < keep) {
-        kept += bad.contains(checkpoint) || !isSound(checkpoint) ? 0 : 1;
-      } else {
+        kept += bad.contains(checkpoint) || sound.isEmpty() ? 0 : 1;
+      } else if (sound.flatMap(SavedCheckpoint::run).orElse(run).equals(run)) {
         remove(checkpoint);
       }
     }
   }
 
-  private static boolean isSound(Path checkpoint) {
+  private static Optional<SavedCheckpoint> sound(Path checkpoint) {
     try {
-      SavedCheckpoint.open(checkpoint);
-      return true;
+      return Optional.of(SavedCheckpoint.open(checkpoint));
     } catch (CheckpointException damaged) {
-      return false;
+      return Optional.empty();
     }
+  }
+
+  /**
+   * Moves checkpoints into a folder of their own, so that a run which goes on before them neither
+   * takes them for its own nor loses them.
+   *
+   * @param which positions that are moved
+   * @param companions puts what else belongs to them into that folder, before they are moved
+   * @return the folder, if there was anything to move
+   */
+  Optional<Path> putAside(Predicate<Position> which, Consumer<Path> companions) throws IOException {
+    var moved = committed().stream().filter(it -> which.test(position(it).orElseThrow())).toList();
+    if (moved.isEmpty()) {
+      return Optional.empty();
+    }
+    int number = 1;
+    while (Files.exists(folder.resolve(ASIDE + number), LinkOption.NOFOLLOW_LINKS)) {
+      number++;
+    }
+    var aside = folder.resolve(ASIDE + number);
+    disk.createFolder(aside);
+    companions.accept(aside);
+    for (var checkpoint : moved) {
+      disk.rename(checkpoint, aside.resolve(checkpoint.getFileName()));
+    }
+    disk.syncFolder(aside);
+    disk.syncFolder(folder);
+    return Optional.of(aside);
   }
 
   private static boolean isWhole(Path checkpoint) {

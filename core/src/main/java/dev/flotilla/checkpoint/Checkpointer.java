@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +58,19 @@ public final class Checkpointer implements AutoCloseable {
   }
 
   /**
+   * Makes the folder, if there is none; called by rank 0.
+   *
+   * @throws CheckpointException if it cannot be made
+   */
+  public void makeFolder() {
+    try {
+      store.make();
+    } catch (IOException e) {
+      throw CheckpointException.of("cannot write checkpoints to", store.folder(), e);
+    }
+  }
+
+  /**
    * Takes possession of the folder; called by rank 0 before any other rank looks at it.
    *
    * @throws CheckpointException if it cannot be written
@@ -80,6 +95,22 @@ public final class Checkpointer implements AutoCloseable {
     bad.add(checkpoint);
   }
 
+  /**
+   * Moves checkpoints out of the way of a run that goes on before them; called by rank 0.
+   *
+   * @param which positions that are moved
+   * @param companions puts what else belongs to them beside them, before they are moved
+   * @return where they are now, if there were any
+   * @throws CheckpointException if they cannot be moved
+   */
+  public Optional<Path> putAside(Predicate<Position> which, Consumer<Path> companions) {
+    try {
+      return store.putAside(which, companions);
+    } catch (IOException e) {
+      throw CheckpointException.of("cannot put checkpoints aside in", store.folder(), e);
+    }
+  }
+
   /** Makes the place of the next save; called by rank 0 before any rank saves. */
   public void begin(Position position) throws IOException {
     store.begin(position, writer);
@@ -91,9 +122,10 @@ public final class Checkpointer implements AutoCloseable {
    * <p>The save before must have been {@link #await awaited}, and rank 0 must have {@link #begin
    * begun}.
    *
+   * @param run whose checkpoint it is
    * @param facts what the run is, for the manifest
    */
-  public void save(Position position, Map<String, String> facts, List<Stateful> parts) {
+  public void save(Position position, String run, Map<String, String> facts, List<Stateful> parts) {
     if (underWay != null) {
       throw new IllegalStateException("a save is under way: await it first");
     }
@@ -105,7 +137,7 @@ public final class Checkpointer implements AutoCloseable {
     Thread.ofPlatform()
         .name("flotilla-checkpoint")
         .daemon()
-        .start(() -> write(position, facts, state, done));
+        .start(() -> write(position, run, facts, state, done));
   }
 
   /**
@@ -135,18 +167,20 @@ public final class Checkpointer implements AutoCloseable {
 
   private void write(
       Position position,
+      String run,
       Map<String, String> facts,
       SavingState state,
       CompletableFuture<Void> done) {
     try {
-      writeParts(position, facts, state);
+      writeParts(position, run, facts, state);
       done.complete(null);
     } catch (IOException | RuntimeException | Error failure) {
       done.completeExceptionally(failure);
     }
   }
 
-  private void writeParts(Position position, Map<String, String> facts, SavingState state)
+  private void writeParts(
+      Position position, String run, Map<String, String> facts, SavingState state)
       throws IOException {
     var staging = store.staging(position, writer);
     var notes = new PartNotes(disk, staging);
@@ -156,14 +190,14 @@ public final class Checkpointer implements AutoCloseable {
       if (rank == 0) {
         var files = awaitAll(notes);
         notes.remove(ranks);
-        store.commit(position, writer, ranks, facts, files);
+        store.commit(writer, Manifest.of(position, ranks, run, facts, files));
       }
     } catch (IOException | RuntimeException failure) {
       tellOrAbandon(position, notes, failure);
       throw failure;
     }
     if (rank == 0) {
-      store.retain(keep, bad);
+      store.retain(keep, run, bad);
     }
   }
 

@@ -58,6 +58,12 @@ final class LoadingState implements RunState, AutoCloseable {
     return isRegrouped ? new Kept() : ranks.getFirst().part("own");
   }
 
+  /** Rank 0 reads the file of old rank 0, whatever the number of ranks. */
+  @Override
+  public State leader() {
+    return ranks.getFirst().part("own");
+  }
+
   @Override
   public List<State> dealt() {
     return ranks.stream().map(rank -> rank.part("own")).toList();

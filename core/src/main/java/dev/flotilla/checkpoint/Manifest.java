@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,6 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param updates updates made
  * @param microSteps micro-steps made
  * @param ranks number of ranks that saved
+ * @param run whose checkpoint it is; null in those of versions that did not say
  * @param facts what the run was, by key
  * @param files all files but the manifest's own two
  */
@@ -32,6 +34,7 @@ record Manifest(
     long updates,
     long microSteps,
     int ranks,
+    @Nullable String run,
     Map<String, String> facts,
     List<FileNote> files) {
 
@@ -45,9 +48,9 @@ record Manifest(
       JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
 
   static Manifest of(
-      Position position, int ranks, Map<String, String> facts, List<FileNote> files) {
+      Position position, int ranks, String run, Map<String, String> facts, List<FileNote> files) {
     return new Manifest(
-        FORMAT, VERSION, position.updates(), position.microSteps(), ranks, facts, files);
+        FORMAT, VERSION, position.updates(), position.microSteps(), ranks, run, facts, files);
   }
 
   Position position() {

@@ -3,6 +3,7 @@ package dev.flotilla.checkpoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 
 /** A committed checkpoint whose manifest has been checked. */
 public final class SavedCheckpoint {
@@ -54,6 +55,20 @@ public final class SavedCheckpoint {
   /** Returns the number of ranks that saved it. */
   public int ranks() {
     return manifest.ranks();
+  }
+
+  /** Returns the identity of the run that saved it; earlier versions did not state one. */
+  public Optional<String> run() {
+    return Optional.ofNullable(manifest.run());
+  }
+
+  /** Returns the run that a checkpoint names, if it can be read and does. */
+  public static Optional<String> runOf(Path folder) {
+    try {
+      return open(folder).run();
+    } catch (CheckpointException damaged) {
+      return Optional.empty();
+    }
   }
 
   /** Returns what the run was, by key. */

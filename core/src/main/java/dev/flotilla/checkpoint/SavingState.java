@@ -53,6 +53,11 @@ final class SavingState implements RunState {
   }
 
   @Override
+  public State leader() {
+    return own();
+  }
+
+  @Override
   public State summed() {
     return own.part("sum");
   }

@@ -1,7 +1,9 @@
 package dev.flotilla.config;
 
 import dev.flotilla.checkpoint.CheckpointException;
+import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SafetensorsWriter;
+import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.report.EventSink;
@@ -211,11 +213,70 @@ public final class ConfiguredRun {
     return RunFolder.isFinished(out) && SavedRun.configuration(out).equals(config.asRead());
   }
 
-  private static RunFolder open(Path out, Resume resume) {
+  /**
+   * Checks that a run may be trained in a folder, without touching it.
+   *
+   * @throws ConfigException if the folder, or that of its checkpoints, holds another run
+   */
+  public void requireUsable(Path out, Resume resume) {
+    var checkpoints = checkpoints(out).folder();
+    switch (resume) {
+      case Resume.No _ -> {
+        RunFolder.refuseIfUsed(out);
+        if (!Restorer.candidates(checkpoints).isEmpty()) {
+          throw foreign(out, checkpoints);
+        }
+      }
+      case Resume.Auto _ -> requireOwn(out, checkpoints);
+      case Resume.From from -> {
+        if (!hasTakenUp(out, from)) {
+          requireRoomFor(from.path(), out, checkpoints);
+        }
+      }
+    }
+  }
+
+  private static boolean hasTakenUp(Path out, Resume.From from) {
+    return from.isRestart() && RunFolder.wasTakenUpBy(from.launch(), out);
+  }
+
+  private void requireRoomFor(Path checkpoint, Path out, Path checkpoints) {
+    if (RunFolder.isInside(checkpoint, out)) {
+      return;
+    }
+    RunFolder.refuseIfUsed(out);
+    if (!RunFolder.isInside(checkpoint, checkpoints)
+        && !Restorer.candidates(checkpoints).isEmpty()) {
+      throw foreign(out, checkpoints);
+    }
+  }
+
+  /** Another run's checkpoints may be gone on from, but not by mistake. */
+  private void requireOwn(Path out, Path checkpoints) {
+    Optional<String> own = RunFolder.runIn(out);
+    boolean isOwn =
+        Restorer.candidates(checkpoints).stream()
+            .flatMap(checkpoint -> SavedCheckpoint.runOf(checkpoint).stream())
+            .findFirst()
+            .map(run -> own.equals(Optional.of(run)))
+            .orElse(true);
+    if (!isOwn) {
+      throw foreign(out, checkpoints);
+    }
+  }
+
+  private ConfigException foreign(Path out, Path checkpoints) {
+    boolean isInside = checkpoints.equals(RunFolder.checkpointsIn(out));
+    return Trainer.foreignCheckpoints(checkpoints, isInside ? "out" : "checkpoint.dir");
+  }
+
+  private RunFolder open(Path out, Resume resume) {
+    requireUsable(out, resume);
     return switch (resume) {
       case Resume.No _ -> RunFolder.create(out);
       case Resume.Auto _ -> RunFolder.reopen(out);
-      case Resume.From from -> RunFolder.continuing(out, from.path());
+      case Resume.From from ->
+          RunFolder.continuing(out, hasTakenUp(out, from) ? out : from.path(), from.launch());
     };
   }
 
@@ -225,13 +286,9 @@ public final class ConfiguredRun {
     var events = folder == null ? people : people.and(folder);
     events.on(new TrainingEvent.Configured(config.resolved()));
     var source = source();
-    var builder = trainer(events).loop(loop());
-    builder.checkpoints(checkpoints(out));
-    if (folder != null) {
-      builder.remember(folder);
-    }
+    var builder = trainer(events).loop(loop()).checkpoints(checkpoints(out)).runFolder(folder);
     try (var trainer = builder.build()) {
-      resume(trainer, out, resume, people, folder);
+      resume(trainer, out, resume, people);
       var result = trainer.fit(source, epochs());
       trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -250,27 +307,23 @@ public final class ConfiguredRun {
     }
   }
 
-  private void resume(
-      Trainer trainer, Path out, Resume resume, EventSink people, @Nullable RunFolder folder) {
-    Optional<Path> checkpoint =
-        switch (resume) {
-          case Resume.No _ -> Optional.empty();
-          case Resume.Auto _ -> trainer.resume(checkpoints(out).folder());
-          case Resume.From from -> trainer.resume(from.path());
-        };
-    if (checkpoint.isPresent()) {
-      return;
-    }
-    if (resume instanceof Resume.From from) {
-      throw new CheckpointException("there is no checkpoint in " + from.path());
-    }
-    if (folder != null) {
-      folder.startAnew();
-    }
-    if (resume instanceof Resume.Auto) {
-      people.on(
-          new TrainingEvent.Noted(
-              "no checkpoint in %s: starting anew".formatted(checkpoints(out).folder())));
+  private void resume(Trainer trainer, Path out, Resume resume, EventSink people) {
+    var own = checkpoints(out).folder();
+    switch (resume) {
+      case Resume.No _ -> {}
+      case Resume.Auto _ -> {
+        if (trainer.resume(own).isEmpty()) {
+          people.on(new TrainingEvent.Noted("no checkpoint in %s: starting anew".formatted(own)));
+        }
+      }
+      case Resume.From from -> {
+        // Rank 0's choice is that of all ranks.
+        boolean hasSaved = hasTakenUp(out, from) && !Restorer.candidates(own).isEmpty();
+        var source = hasSaved ? own : from.path();
+        if (trainer.resume(source).isEmpty()) {
+          throw new CheckpointException("there is no checkpoint in " + source);
+        }
+      }
     }
   }
 

@@ -85,9 +85,13 @@ public final class SavedRun {
    * Returns the folder of the run that a path belongs to: itself, or the one around a checkpoint.
    */
   public static Path runOf(Path runOrCheckpoint) {
-    var absolute = runOrCheckpoint.toAbsolutePath().normalize();
-    var around = absolute.getParent() == null ? null : absolute.getParent().getParent();
-    return SavedCheckpoint.isAt(absolute) && around != null ? around : runOrCheckpoint;
+    var beside = runOrCheckpoint.toAbsolutePath().normalize().getParent();
+    if (!SavedCheckpoint.isAt(runOrCheckpoint) || beside == null) {
+      return runOrCheckpoint;
+    }
+    // A checkpoint that was put aside has the events of its run beside it.
+    var around = beside.getParent();
+    return Files.exists(RunFolder.eventsIn(beside)) || around == null ? beside : around;
   }
 
   /**
@@ -101,7 +105,9 @@ public final class SavedRun {
     }
     var whole = RunFolder.modelIn(runOrCheckpoint);
     var checkpoints = Restorer.candidates(Restorer.folderOf(runOrCheckpoint));
-    return Files.exists(whole) || checkpoints.isEmpty() ? whole : verified(checkpoints.getFirst());
+    // A run that goes on after its end has the model of that end still.
+    boolean isEnd = RunFolder.isFinished(runOrCheckpoint) && Files.exists(whole);
+    return isEnd || checkpoints.isEmpty() ? whole : verified(checkpoints.getFirst());
   }
 
   private static Path verified(Path checkpoint) {

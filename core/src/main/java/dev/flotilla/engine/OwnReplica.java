@@ -39,6 +39,11 @@ public record OwnReplica(RunState state) implements RunState {
   }
 
   @Override
+  public State leader() {
+    return state.leader();
+  }
+
+  @Override
   public State summed() {
     return state.summed();
   }

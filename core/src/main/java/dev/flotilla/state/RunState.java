@@ -17,6 +17,9 @@ public interface RunState {
   /** Returns what only this rank knows; another number of ranks cannot take it up. */
   State own();
 
+  /** Returns what only rank 0 knows, for any number of ranks; no other rank asks for it. */
+  State leader();
+
   /**
    * Returns what only this rank knows, or with another number of ranks what each of those knew that
    * this one takes the place of, which may be none; for what any rank can take up, and several of.

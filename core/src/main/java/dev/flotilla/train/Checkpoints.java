@@ -21,6 +21,7 @@ final class Checkpoints implements AutoCloseable {
   private final EventSink events;
   private final Map<String, String> facts;
   private final List<Stateful> parts;
+  private final @Nullable RunFolder folder;
   private final @Nullable Saves saves;
 
   /**
@@ -28,19 +29,23 @@ final class Checkpoints implements AutoCloseable {
    *
    * @param facts what the run is
    * @param parts everything that remembers
+   * @param folder the run's folder, if it has one; rank 0's alone
    */
   Checkpoints(
       @Nullable CheckpointSettings settings,
       Collective collective,
       EventSink events,
       Map<String, String> facts,
-      List<Stateful> parts) {
+      List<Stateful> parts,
+      @Nullable RunFolder folder) {
     this.settings = settings;
     this.collective = collective;
     this.events = events;
     this.facts = facts;
     this.parts = List.copyOf(parts);
-    this.saves = settings == null ? null : new Saves(settings, collective, events);
+    this.folder = folder;
+    var run = folder == null ? RunMark.newName() : folder.run();
+    this.saves = settings == null ? null : new Saves(settings, collective, events, run);
   }
 
   /** Tells whether checkpoints are wanted and can be saved. */
@@ -48,10 +53,26 @@ final class Checkpoints implements AutoCloseable {
     return saves != null && saves.isOn();
   }
 
+  /**
+   * Called before the first step: a run that took up no checkpoint is a new one.
+   *
+   * @throws dev.flotilla.settings.ConfigException if its folder holds the checkpoints of another
+   *     run
+   */
+  void begin() {
+    if (saves != null) {
+      saves.requireOwnFolder();
+    }
+    if (folder != null) {
+      folder.begin();
+    }
+  }
+
   void save(Position position) {
     if (saves == null) {
       throw new IllegalStateException("the trainer has no checkpoints: call checkpoints(...)");
     }
+    begin();
     saves.save(position, facts, parts);
   }
 
@@ -62,10 +83,42 @@ final class Checkpoints implements AutoCloseable {
     }
   }
 
-  /** Restores the newest that every rank can read; returns which one, if there is any. */
-  Optional<SavedCheckpoint> restore(Path from) {
-    var resumption = new Resumption(Preparation.patient(collective), this::note, this::distrust);
+  /**
+   * Goes on from the newest that every rank can read; returns which one, if there is any.
+   *
+   * @throws dev.flotilla.checkpoint.CheckpointException if the named one, or all, are damaged
+   */
+  Optional<SavedCheckpoint> resume(Path from) {
+    var resumption = resumption();
+    Optional<SavedCheckpoint> found = restore(resumption, from);
+    found.ifPresent(this::goOnFrom);
+    found.ifPresent(checkpoint -> resumption.noteChanges(checkpoint, facts));
+    return found;
+  }
+
+  private Resumption resumption() {
+    return new Resumption(Preparation.patient(collective), this::note, this::distrust);
+  }
+
+  private Optional<SavedCheckpoint> restore(Resumption resumption, Path from) {
     return resumption.restore(CommonFolder.of(collective, from), facts, parts);
+  }
+
+  /** Events and checkpoints behind the place where the run goes on are not its own any more. */
+  private void goOnFrom(SavedCheckpoint checkpoint) {
+    if (saves != null) {
+      var run = folder == null ? checkpoint.run().orElseGet(RunMark::newName) : folder.run();
+      saves.goOnFrom(checkpoint, run, this::addEvents);
+    }
+    if (folder != null) {
+      folder.goOnFrom(checkpoint.folder());
+    }
+  }
+
+  private void addEvents(Path aside) {
+    if (folder != null) {
+      folder.keepEventsIn(aside);
+    }
   }
 
   private void note(String text) {
@@ -82,7 +135,7 @@ final class Checkpoints implements AutoCloseable {
   void rollBack(String why) {
     await();
     Optional<SavedCheckpoint> checkpoint =
-        settings == null ? Optional.empty() : restore(settings.folder());
+        settings == null ? Optional.empty() : restore(resumption(), settings.folder());
     long updates =
         checkpoint
             .orElseThrow(

@@ -9,81 +9,105 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The file of a run's events, one JSON object per line.
  *
- * <p>A run that went on has the same events as one that was never stopped: taking up a checkpoint's
- * state cuts the file back to the place it had then.
+ * <p>A run that went on has the same events as one that was never stopped: it keeps those that came
+ * before its checkpoint. Until it is decided whether a run is new, nothing is written, so that one
+ * which cannot be built leaves nothing behind.
  */
 final class EventLog implements EventSink, Stateful, AutoCloseable {
 
   private final Path file;
-  private final FileChannel channel;
   private final EventJson json = new EventJson();
 
   /** Lines of a run of which it is not known yet whether it is a new one. */
-  private @Nullable StringBuilder undecided;
+  private final StringBuilder undecided = new StringBuilder();
+
+  private @Nullable FileChannel channel;
+
+  /** Where the file ended when the checkpoint was saved that was read last. */
+  private long savedPlace;
 
   private boolean goesOn;
   private boolean hasFailed;
 
-  /**
-   * Opens the file.
-   *
-   * @param isNew whether it must not exist; otherwise nothing is written before it is decided
-   *     whether the run goes on
-   */
-  EventLog(Path file, boolean isNew) throws IOException {
+  EventLog(Path file) {
     this.file = file;
-    this.undecided = isNew ? null : new StringBuilder();
-    var options =
-        Set.of(
-            StandardOpenOption.WRITE,
-            isNew ? StandardOpenOption.CREATE_NEW : StandardOpenOption.CREATE);
-    var owner = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-    this.channel = FileChannel.open(file, options, owner);
+  }
+
+  /** Tells whether it is decided what the run is. */
+  boolean isOpen() {
+    return channel != null;
   }
 
   /** Decides that the events so far are those of a new run. */
-  void startAnew() {
-    if (undecided != null) {
-      var lines = undecided.toString();
-      cut(0);
-      append(lines);
-    }
+  void begin() throws IOException {
+    open(file, 0);
+    append(undecided.toString());
+    undecided.setLength(0);
   }
 
-  /** Keeps the place in the file; taken up once, when a run goes on. */
+  /**
+   * Decides that the run goes on from the checkpoint that was read last.
+   *
+   * @param events those of the run that saved it, in this file or another; there may be none
+   */
+  void goOnFrom(Path events) throws IOException {
+    open(events, savedPlace);
+    goesOn = true;
+    undecided.setLength(0);
+  }
+
+  /** Opens the file with the first lines of another, up to a place in it. */
+  private void open(Path source, long place) throws IOException {
+    if (Files.exists(source) && !(Files.exists(file) && Files.isSameFile(source, file))) {
+      var part = file.resolveSibling(file.getFileName() + ".part");
+      Files.deleteIfExists(part);
+      Files.createFile(part, RunFolder.owner("rw-------"));
+      Files.write(part, Files.readAllBytes(source));
+      Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+    var options =
+        Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE);
+    var opened = FileChannel.open(file, options, RunFolder.owner("rw-------"));
+    channel = opened;
+    opened.truncate(endOfLine(opened, place));
+    opened.position(opened.size());
+  }
+
+  /** A loss of power may have taken the end of the file, and with it a part of a line. */
+  private static long endOfLine(FileChannel file, long place) throws IOException {
+    long end = Math.min(place, file.size());
+    var last = ByteBuffer.allocate(1);
+    while (end > 0) {
+      last.clear();
+      if (file.read(last, end - 1) == 1 && last.get(0) == '\n') {
+        return end;
+      }
+      end--;
+    }
+    return 0;
+  }
+
+  /** Keeps the place in the file. */
   @Override
   public void remember(RunState state) {
-    long place = state.own().number("events/bytes", place());
-    if (!state.isSaving() && undecided != null) {
-      cut(place);
-      goesOn = true;
-    }
+    savedPlace = state.leader().number("events/bytes", state.isSaving() ? place() : 0);
   }
 
   private long place() {
     try {
-      return channel.position();
+      return channel == null ? 0 : channel.position();
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot read " + file, failure);
-    }
-  }
-
-  private void cut(long place) {
-    undecided = null;
-    try {
-      channel.truncate(place);
-      channel.position(channel.size());
-    } catch (IOException failure) {
-      throw new UncheckedIOException("cannot cut " + file, failure);
     }
   }
 
@@ -95,7 +119,7 @@ final class EventLog implements EventSink, Stateful, AutoCloseable {
       return;
     }
     var line = json.line(event) + "\n";
-    if (undecided != null) {
+    if (channel == null) {
       undecided.append(line);
     } else {
       append(line);
@@ -103,11 +127,26 @@ final class EventLog implements EventSink, Stateful, AutoCloseable {
   }
 
   private void append(String lines) {
+    var open = channel;
+    if (open == null) {
+      throw new IllegalStateException("it is not decided yet whether the run is a new one");
+    }
+    long before = place();
     try {
       var bytes = ByteBuffer.wrap(lines.getBytes(StandardCharsets.UTF_8));
       while (bytes.hasRemaining()) {
-        channel.write(bytes);
+        open.write(bytes);
       }
+    } catch (IOException failure) {
+      sayOnce(failure);
+      takeBack(open, before);
+    }
+  }
+
+  /** A line is there as a whole or not at all. */
+  private void takeBack(FileChannel open, long place) {
+    try {
+      open.truncate(place);
     } catch (IOException failure) {
       sayOnce(failure);
     }
@@ -127,7 +166,9 @@ final class EventLog implements EventSink, Stateful, AutoCloseable {
   @Override
   public void close() {
     try {
-      channel.close();
+      if (channel != null) {
+        channel.close();
+      }
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot close " + file, failure);
     }

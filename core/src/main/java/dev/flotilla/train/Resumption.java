@@ -55,9 +55,7 @@ final class Resumption {
     for (var candidate : candidates) {
       var objections = objections(candidate, facts, parts);
       if (objections.isEmpty()) {
-        var checkpoint = SavedCheckpoint.open(candidate);
-        noteChanges(checkpoint, facts);
-        return Optional.of(checkpoint);
+        return Optional.of(SavedCheckpoint.open(candidate));
       }
       if (isOne) {
         throw new CheckpointException(String.join("; ", objections));
@@ -135,7 +133,7 @@ final class Resumption {
   }
 
   /** Says what is not as it was. */
-  private void noteChanges(SavedCheckpoint checkpoint, Map<String, String> facts) {
+  void noteChanges(SavedCheckpoint checkpoint, Map<String, String> facts) {
     if (checkpoint.ranks() != collective.size()) {
       notices.accept(
           ("saved by %d ranks, restored by %d: half-filled windows are dealt out among the ranks,"

@@ -14,9 +14,13 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -31,99 +35,177 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   private static final String MODEL = "model.safetensors";
   private static final String CHECKPOINTS = "checkpoints";
 
+  /** How long ranks may outlive a launcher that was killed. */
+  private static final Duration LAST_RANKS = Duration.ofSeconds(6);
+
   private final Path folder;
+  private final FolderLock lock;
+  private final RunMark mark;
   private final EventLog events;
   private final EventJson json = new EventJson();
 
-  private RunFolder(Path folder, boolean isNew) throws IOException {
+  private RunFolder(Path folder, FolderLock lock, RunMark mark) {
     this.folder = folder;
-    this.events = new EventLog(eventsIn(folder), isNew);
+    this.lock = lock;
+    this.mark = mark;
+    this.events = new EventLog(eventsIn(folder));
   }
 
   /**
-   * Makes a folder for a new run.
+   * Makes a folder for a new run. Nothing is written into it before the run begins, so that one
+   * that cannot be built does not stand in the way of the next.
    *
-   * @throws ConfigException if it holds a run already or cannot be written
+   * @throws ConfigException if it holds a run already, is in use, or cannot be written
    */
   public static RunFolder create(Path folder) {
-    refuseIfUsed(folder);
-    return open(folder, true);
+    return open(folder, true, "");
   }
 
   /**
-   * Opens the folder of a run that may go on. Nothing is written before it is decided: {@link
-   * #startAnew} begins a new run, and taking up a checkpoint's state cuts the events back to its
-   * place.
+   * Opens the folder of a run that may go on, or begin anew. Nothing is written before that is
+   * decided.
    *
-   * @throws ConfigException if it cannot be written
+   * @throws ConfigException if it is in use or cannot be written
    */
   public static RunFolder reopen(Path folder) {
-    return open(folder, false);
+    return open(folder, false, "");
   }
 
   /**
-   * Opens a folder for a run that goes on from a checkpoint, with the events of the run that saved
-   * it.
+   * Opens a folder for a run that goes on from a checkpoint: the one around it, or a new one, which
+   * gets the events of the run that saved it.
    *
-   * @throws ConfigException if it holds another run or cannot be written
+   * @param launch name of the launch that does so, or empty
+   * @throws ConfigException if it holds another run, is in use, or cannot be written
    */
-  public static RunFolder continuing(Path folder, Path checkpoint) {
-    var saved = checkpoint.toAbsolutePath().normalize();
-    if (saved.startsWith(folder.toAbsolutePath().normalize())) {
-      return reopen(folder);
-    }
-    refuseIfUsed(folder);
-    prepare(folder);
-    try {
-      copyEvents(saved, folder);
-    } catch (IOException failure) {
-      throw unwritable(folder, failure);
-    }
-    return reopen(folder);
+  public static RunFolder continuing(Path folder, Path checkpoint, String launch) {
+    return open(folder, !isInside(checkpoint, folder), launch);
   }
 
-  private static void copyEvents(Path saved, Path folder) throws IOException {
-    for (var around = saved;
-        around != null && around.getNameCount() > 0;
-        around = around.getParent()) {
-      if (Files.exists(around.resolve(EVENTS))) {
-        Files.createFile(folder.resolve(EVENTS), owner("rw-------"));
-        Files.write(folder.resolve(EVENTS), Files.readAllBytes(around.resolve(EVENTS)));
-        return;
+  /** Tells whether a path leads to a folder, or to something in it. */
+  public static boolean isInside(Path path, Path folder) {
+    return path.toAbsolutePath().normalize().startsWith(folder.toAbsolutePath().normalize());
+  }
+
+  private static RunFolder open(Path folder, boolean isNew, String launch) {
+    if (isNew) {
+      refuseIfUsed(folder);
+    }
+    prepare(folder);
+    try {
+      var lock = FolderLock.ofWriter(folder, "out");
+      try {
+        if (isNew) {
+          refuseIfUsed(folder); // another run may have begun meanwhile
+        }
+        Optional<String> known = isNew ? Optional.empty() : runIn(folder);
+        return new RunFolder(folder, lock, new RunMark(known.orElseGet(RunMark::newName), launch));
+      } catch (RuntimeException failure) {
+        lock.close();
+        throw failure;
       }
-    }
-  }
-
-  private static RunFolder open(Path folder, boolean isNew) {
-    prepare(folder);
-    try {
-      return new RunFolder(folder, isNew);
     } catch (IOException failure) {
       throw unwritable(folder, failure);
     }
   }
 
-  /** Decides that the events so far are those of a new run. */
-  public void startAnew() {
-    dropSummary();
-    events.startAnew();
-  }
-
-  /** Keeps the place in the events; a run that goes on has not ended any more. */
-  @Override
-  public void remember(RunState state) {
-    if (!state.isSaving()) {
-      dropSummary();
+  /**
+   * Keeps others out of a folder while ranks are started that write to it.
+   *
+   * @throws ConfigException if it is in use or cannot be written
+   */
+  public static FolderLock lockForLaunch(Path folder) {
+    prepare(folder);
+    try {
+      return FolderLock.ofLauncher(folder, "out", LAST_RANKS);
+    } catch (IOException failure) {
+      throw unwritable(folder, failure);
     }
-    events.remember(state);
   }
 
-  private void dropSummary() {
+  /** Returns a name for a run or a launch that no other has. */
+  public static String newName() {
+    return RunMark.newName();
+  }
+
+  /** Returns the identity of the run that a folder holds; earlier versions did not state one. */
+  public static Optional<String> runIn(Path folder) {
+    return markIn(folder).map(RunMark::run);
+  }
+
+  /** Tells whether the run in a folder was begun, or went on, in a launch of this name. */
+  public static boolean wasTakenUpBy(String launch, Path folder) {
+    return markIn(folder).filter(mark -> mark.launch().equals(launch)).isPresent();
+  }
+
+  private static Optional<RunMark> markIn(Path folder) {
+    try {
+      return RunMark.in(folder);
+    } catch (IOException failure) {
+      throw new ConfigException("out", "cannot read " + folder + ": " + reason(failure));
+    }
+  }
+
+  /** Returns the identity of the run, which its checkpoints name as well. */
+  String run() {
+    return mark.run();
+  }
+
+  /** Begins a new run, unless it is known already that it goes on. */
+  void begin() {
+    if (!events.isOpen()) {
+      decide(events::begin);
+    }
+  }
+
+  /** Goes on from a checkpoint that was restored, with the events that came before it. */
+  void goOnFrom(Path checkpoint) {
+    decide(() -> events.goOnFrom(eventsBefore(checkpoint)));
+  }
+
+  private interface Decision {
+    void take() throws IOException;
+  }
+
+  /** A run that is under way has not ended any more. */
+  private void decide(Decision decision) {
     try {
       Files.deleteIfExists(summaryIn(folder));
+      mark.writeTo(folder);
+      decision.take();
     } catch (IOException failure) {
-      throw new UncheckedIOException("cannot delete " + summaryIn(folder), failure);
+      throw unwritable(folder, failure);
     }
+  }
+
+  /** Events of the run that saved a checkpoint: beside it if it was put aside, or around it. */
+  private Path eventsBefore(Path checkpoint) {
+    var around = checkpoint.toAbsolutePath().normalize().getParent();
+    for (int i = 0; i < 2 && around != null; i++) {
+      if (Files.exists(eventsIn(around))) {
+        return eventsIn(around);
+      }
+      around = around.getParent();
+    }
+    return eventsIn(folder);
+  }
+
+  /** Copies the events to checkpoints that are put aside, as this run will cut its own. */
+  void keepEventsIn(Path aside) {
+    try {
+      if (Files.exists(eventsIn(folder))) {
+        Files.createFile(eventsIn(aside), owner("rw-------"));
+        Files.write(eventsIn(aside), Files.readAllBytes(eventsIn(folder)));
+      }
+    } catch (IOException failure) {
+      throw unwritable(aside, failure);
+    }
+  }
+
+  /** Keeps the place in the events. */
+  @Override
+  public void remember(RunState state) {
+    events.remember(state);
   }
 
   /**
@@ -157,7 +239,9 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     for (var name : List.of(EVENTS, SUMMARY, MODEL)) {
       if (Files.exists(folder.resolve(name))) {
         throw new ConfigException(
-            "out", folder + " already holds a run (" + name + "); give another one with --out");
+            "out",
+            "%s already holds a run (%s); go on with --resume auto, or give another folder with --out"
+                .formatted(folder, name));
       }
     }
   }
@@ -222,9 +306,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     }
   }
 
-  private static java.nio.file.attribute.FileAttribute<
-          Set<java.nio.file.attribute.PosixFilePermission>>
-      owner(String permissions) {
+  static FileAttribute<Set<PosixFilePermission>> owner(String permissions) {
     return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions));
   }
 
@@ -239,6 +321,10 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
 
   @Override
   public void close() {
-    events.close();
+    try (lock) {
+      events.close();
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot close " + folder, failure);
+    }
   }
 }

@@ -3,6 +3,8 @@ package dev.flotilla.train;
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.Checkpointer;
 import dev.flotilla.checkpoint.Position;
+import dev.flotilla.checkpoint.Restorer;
+import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
@@ -19,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Saves the checkpoints of a trainer, together with the other ranks. */
 final class Saves implements AutoCloseable {
@@ -31,18 +34,36 @@ final class Saves implements AutoCloseable {
   private final EventSink events;
   private final Path folder;
   private final Checkpointer checkpointer;
+  private final Resources resources = new Resources();
   private final boolean isOn;
 
-  /** Takes possession of the folder; all ranks call it together. */
-  Saves(CheckpointSettings settings, Collective collective, EventSink events) {
+  /** Whose checkpoints they are; rank 0 writes it down. */
+  private String run;
+
+  /** Whether the folder is known to hold no checkpoints but those of this run. */
+  private boolean isOwn;
+
+  /**
+   * Takes possession of the folder; all ranks call it together.
+   *
+   * @param run identity of the run
+   */
+  Saves(CheckpointSettings settings, Collective collective, EventSink events, String run) {
     this.settings = settings;
     this.collective = collective.withTimeout(LONGEST_WAIT);
     this.events = events;
     this.folder = CommonFolder.of(this.collective, settings.folder());
+    this.run = run;
     this.checkpointer =
-        new Checkpointer(
-            folder, collective.rank(), collective.size(), settings.keep(), commonWriter());
-    this.isOn = takeFolder();
+        resources.own(
+            new Checkpointer(
+                folder, collective.rank(), collective.size(), settings.keep(), commonWriter()));
+    try {
+      this.isOn = takeFolder();
+    } catch (RuntimeException failure) {
+      resources.closeAfter(failure);
+      throw failure;
+    }
   }
 
   /** Returns a text that all ranks of this attempt share, and no other attempt has. */
@@ -57,6 +78,8 @@ final class Saves implements AutoCloseable {
   /** Returns whether all ranks see the folder. */
   private boolean takeFolder() {
     if (collective.rank() == 0) {
+      checkpointer.makeFolder();
+      resources.own(lock());
       checkpointer.takeFolder();
     }
     collective.barrier();
@@ -65,13 +88,73 @@ final class Saves implements AutoCloseable {
     }
     var text = "%s is not the same folder on all hosts".formatted(folder.toAbsolutePath());
     if (settings.isRequired()) {
-      checkpointer.close();
       throw new ConfigException("checkpoint.dir", text + "; name one that they share");
     }
     events.on(
         new TrainingEvent.Noted(
             "no checkpoints: %s; name one that they share with checkpoint.dir".formatted(text)));
     return false;
+  }
+
+  private FolderLock lock() {
+    try {
+      return FolderLock.ofWriter(folder, "checkpoint.dir");
+    } catch (IOException failure) {
+      throw new CheckpointException(
+          "cannot write checkpoints to %s: %s"
+              .formatted(folder, CheckpointException.reason(failure)));
+    }
+  }
+
+  /**
+   * Refuses a folder with checkpoints that this run has not taken up; all ranks call it together.
+   *
+   * @throws ConfigException if there are any: with older ones of higher numbers there, those of
+   *     this run would be the first to be removed, and the wrong ones to go on from
+   */
+  void requireOwnFolder() {
+    if (!isOwn && isOn) {
+      isOwn = allSay(collective.rank() > 0 || Restorer.candidates(folder).isEmpty());
+      if (!isOwn) {
+        throw foreign(folder, "checkpoint.dir");
+      }
+    }
+  }
+
+  static ConfigException foreign(Path folder, String key) {
+    return new ConfigException(
+        key,
+        "%s holds checkpoints of another run; name another folder, or go on from them with --resume"
+            .formatted(folder));
+  }
+
+  /**
+   * Makes way for a run that goes on from a checkpoint: what lies behind it in this run's folder is
+   * put aside; all ranks call it together.
+   *
+   * @param whose identity of the run from now on
+   * @param companions adds to what is put aside
+   */
+  void goOnFrom(SavedCheckpoint checkpoint, String whose, Consumer<Path> companions) {
+    var own = folder.toAbsolutePath().normalize();
+    var from = checkpoint.folder().toAbsolutePath().normalize();
+    isOwn = isOn && allSay(from.startsWith(own));
+    run = whose;
+    if (isOwn && collective.rank() == 0) {
+      // Of those among which it was put aside once, it is not known which ones came before it.
+      boolean isBeside = own.equals(from.getParent());
+      var position = checkpoint.position();
+      checkpointer
+          .putAside(it -> !isBeside || it.compareTo(position) > 0, companions)
+          .ifPresent(aside -> noteAside(aside, position));
+    }
+  }
+
+  private void noteAside(Path aside, Position position) {
+    events.on(
+        new TrainingEvent.Noted(
+            "the run goes on after update %d: what was saved behind it is put aside in %s"
+                .formatted(position.updates(), aside)));
   }
 
   /** Tells whether checkpoints can be saved. */
@@ -89,10 +172,11 @@ final class Saves implements AutoCloseable {
 
   /** Copies the state and has it written; all ranks call it together. */
   void save(Position position, Map<String, String> facts, List<Stateful> parts) {
+    requireOwnFolder();
     await();
     Optional<String> failure = begin(position);
     collective.barrier();
-    checkpointer.save(position, facts, parts);
+    checkpointer.save(position, run, facts, parts);
     if (!settings.async()) {
       Optional<String> writing = checkpointer.await();
       handle(failure.or(() -> writing));
@@ -136,6 +220,6 @@ final class Saves implements AutoCloseable {
 
   @Override
   public void close() {
-    checkpointer.close();
+    resources.close();
   }
 }

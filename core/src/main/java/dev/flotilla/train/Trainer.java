@@ -24,6 +24,7 @@ import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.engine.UpdateSettings;
 import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.world.World;
@@ -89,7 +90,12 @@ public final class Trainer implements AutoCloseable {
       checkpoints =
           resources.own(
               new Checkpoints(
-                  settings.checkpoints, collective, settings.sink, start.facts(), parts()));
+                  settings.checkpoints,
+                  collective,
+                  settings.sink,
+                  start.facts(),
+                  parts(),
+                  settings.runFolder));
       ownSteps = new OwnSteps(this, settings);
     } catch (RuntimeException failure) {
       resources.closeAfter(failure);
@@ -178,12 +184,21 @@ public final class Trainer implements AutoCloseable {
    * @throws dev.flotilla.checkpoint.CheckpointException if it does not fit this trainer
    */
   public Optional<Path> resume(Path from) {
-    Optional<SavedCheckpoint> found = checkpoints.restore(from);
+    Optional<SavedCheckpoint> found = checkpoints.resume(from);
     found.flatMap(replica::lostFrom).ifPresent(this::note);
     Optional<Path> checkpoint = found.map(SavedCheckpoint::folder);
     checkpoint.ifPresent(
         folder -> settings.sink.on(new TrainingEvent.Resumed(folder.toString(), updates())));
     return checkpoint;
+  }
+
+  /**
+   * Returns why a run cannot save its checkpoints beside those of another.
+   *
+   * @param key what named the folder
+   */
+  public static ConfigException foreignCheckpoints(Path folder, String key) {
+    return Saves.foreign(folder, key);
   }
 
   /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
@@ -213,6 +228,9 @@ public final class Trainer implements AutoCloseable {
     parts.add(state -> epochs = state.shared().number("trainer/epochs", epochs));
     parts.add(state -> sentBefore.remember(state, collective));
     parts.addAll(settings.remembered);
+    if (settings.runFolder != null) {
+      parts.add(settings.runFolder);
+    }
     return parts;
   }
 

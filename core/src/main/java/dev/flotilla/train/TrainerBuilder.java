@@ -59,6 +59,7 @@ public final class TrainerBuilder {
   final List<Stateful> remembered = new ArrayList<>();
   @Nullable InitialWeights initialWeights;
   final List<PlanIssue> warnings = new ArrayList<>();
+  @Nullable RunFolder runFolder;
 
   TrainerBuilder(World world) {
     this.world = world;
@@ -193,6 +194,12 @@ public final class TrainerBuilder {
   /** Sets the weights that training starts from, instead of those that the seed draws. */
   public TrainerBuilder initialWeights(@Nullable InitialWeights value) {
     initialWeights = value;
+    return this;
+  }
+
+  /** Sets the folder that tells of the run; on rank 0 alone. */
+  public TrainerBuilder runFolder(@Nullable RunFolder value) {
+    runFolder = value;
     return this;
   }
 

@@ -178,7 +178,9 @@ class CheckpointerTests {
     var state = TextState.at(SavedFolder.position(1), 0);
     var checkpointer = new Checkpointer(folder, 0, 1, 1, "writer");
     assertThatThrownBy(
-            () -> checkpointer.save(SavedFolder.position(1), Map.of(), List.of(state, state)))
+            () ->
+                checkpointer.save(
+                    SavedFolder.position(1), SavedFolder.RUN, Map.of(), List.of(state, state)))
         .hasMessageContaining("two parts of the run remember something as weights");
   }
 

@@ -9,6 +9,8 @@ import java.util.Optional;
 /** Saves checkpoints of several ranks in this process, one rank after the other. */
 final class SavedFolder {
 
+  static final String RUN = "0123456789abcdef";
+
   private final Path folder;
   private final Disk disk;
   private final int ranks;
@@ -44,7 +46,7 @@ final class SavedFolder {
     for (int rank = ranks - 1; rank >= 0; rank--) {
       try (var checkpointer = checkpointer(rank, writer)) {
         var state = TextState.at(position, rank, length);
-        checkpointer.save(position, Map.of("seed", "42"), List.of(state));
+        checkpointer.save(position, RUN, Map.of("seed", "42"), List.of(state));
         Optional<String> own = checkpointer.await();
         failure = failure.or(() -> own);
       }

@@ -110,6 +110,11 @@ final class OptimizerMemory implements RunState, State {
   }
 
   @Override
+  public State leader() {
+    return this;
+  }
+
+  @Override
   public State summed() {
     return this;
   }
