@@ -110,16 +110,19 @@ final class FitLoop {
   }
 
   private FitResult train() {
+    trainer.checkpoints().begin();
     trainer.plannedUpdates(lastUpdate);
     settings.sink.on(
         new TrainingEvent.Started(
             ranks, trainer.model().parameterCount(), lastUpdate - progress.firstUpdate, epochs));
     training.start(progress.seconds);
-    while (hasMore()) {
-      runEpoch();
+    noteIfLessIsAsked();
+    boolean goesOn = true;
+    while (goesOn && hasMore()) {
+      goesOn = runEpoch();
     }
     if (progress.evaluatedAt != trainer.updates()) {
-      evaluate(progress.epoch - 1);
+      evaluate(begun() - 1);
     }
     training.stop();
     if (progress.savedAt != trainer.microSteps()) {
@@ -130,7 +133,7 @@ final class FitLoop {
     trainer.averageParameters();
     training.stop();
     progress.isUnderWay = false;
-    trainer.epochs(progress.firstEpoch + progress.epoch);
+    trainer.epochs(progress.firstEpoch + begun());
     return new FitResult(
         trainer,
         trainer.updates() - progress.firstUpdate,
@@ -145,17 +148,38 @@ final class FitLoop {
     return loop.maxUpdates() > 0 && trainer.updates() >= lastUpdate;
   }
 
-  /** A limit counts the updates that were made, so windows that were left out cost more epochs. */
+  /**
+   * A limit counts the updates that were made, so windows that were left out cost more epochs. An
+   * epoch that has begun is looked at again: all that is left of it may be its end.
+   */
   private boolean hasMore() {
-    return loop.maxUpdates() > 0 ? !isDone() : progress.epoch < epochs;
+    return loop.maxUpdates() > 0 ? !isDone() || progress.index > 0 : progress.epoch < epochs;
   }
 
-  private void runEpoch() {
+  /** Returns the epochs that were begun. */
+  private int begun() {
+    return progress.epoch + (progress.index > 0 ? 1 : 0);
+  }
+
+  private void noteIfLessIsAsked() {
+    if (trainer.updates() > lastUpdate) {
+      settings.sink.on(
+          new TrainingEvent.Noted(
+              "nothing is left to train: the checkpoint was saved after update %d, and %d are asked for"
+                  .formatted(trainer.updates(), lastUpdate)));
+    }
+  }
+
+  /** Returns whether it came to the epoch's end; if not, a run asked for more goes on inside it. */
+  private boolean runEpoch() {
     int epoch = progress.epoch;
     var shard = source.epoch(progress.firstEpoch + epoch, settings.world.rank(), ranks);
     try (var loader = shard.loader().pinned(trainer.model().device().isCuda())) {
       runSteps(epoch, shard, loader);
       dataWait += loader.waitedSeconds();
+    }
+    if (progress.index < shard.batches()) {
+      return false;
     }
     settings.sink.on(
         new TrainingEvent.EpochEnded(
@@ -169,6 +193,7 @@ final class FitLoop {
     if (savesEvery() == CheckpointSettings.EACH_EPOCH) {
       saveAsPlanned();
     }
+    return true;
   }
 
   private void runSteps(int epoch, RankShard shard, BatchLoader loader) {
