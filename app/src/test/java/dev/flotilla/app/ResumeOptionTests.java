@@ -6,6 +6,8 @@ import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,6 +79,50 @@ class ResumeOptionTests {
             .noneMatch(name -> name.startsWith("GROUP") || name.startsWith("OTHERS"));
       }
     }
+  }
+
+  @Test
+  void aRunThatIsUnderWayIsLeftAlone() throws IOException {
+    try (var job =
+        flotilla.start("run", "--nproc=1", "job.yaml", "--max-steps=9999999", "--out=run")) {
+      job.awaitTraining(run("run"));
+      var endpoints = Files.getLastModifiedTime(run("run/log/endpoints.log"));
+      for (var command : List.of("train", "run")) {
+        var ended = flotilla.run(command, "job.yaml", "--out=run", "--resume=auto");
+        assertThat(ended.expect(ExitCodes.USAGE).explainsItself().err())
+            .contains("out: run is in use by process ");
+      }
+      assertThat(Files.getLastModifiedTime(run("run/log/endpoints.log"))).isEqualTo(endpoints);
+      assertThat(job.process().isAlive()).isTrue();
+    }
+  }
+
+  @Test
+  void aRestartBeforeTheFirstSaveGoesOnFromTheNamedCheckpoint() {
+    train("--out", "whole").expect(ExitCodes.OK);
+    var checkpoint = "whole/checkpoints/update-0000000004.step-0000000004";
+    var resumed = "resumed after update 4 from " + checkpoint;
+    try (var job =
+        flotilla.start(
+            "run",
+            "--nproc=1",
+            "--max-restarts=1",
+            "job.yaml",
+            "--max-steps=9999999",
+            "--set=checkpoint={every: end}",
+            "--resume=" + checkpoint,
+            "--out=branch")) {
+      await(job, resumed, 1);
+      Running.signal("KILL", job.rank(0));
+      await(job, resumed, 2);
+    }
+  }
+
+  private static void await(Running job, String text, int times) {
+    Awaitility.await()
+        .atMost(Running.PATIENCE)
+        .until(() -> !job.process().isAlive() || job.out().split(text, -1).length > times);
+    assertThat(job.process().isAlive()).as("%s\n%s", job.err(), job.out()).isTrue();
   }
 
   @Test

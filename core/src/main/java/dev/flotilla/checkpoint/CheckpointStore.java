@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
@@ -55,7 +56,7 @@ final class CheckpointStore {
   private List<Path> list() {
     try (Stream<Path> paths = Files.list(folder)) {
       return paths.toList();
-    } catch (NoSuchFileException none) {
+    } catch (NoSuchFileException | NotDirectoryException none) {
       return List.of();
     } catch (IOException e) {
       throw CheckpointException.of("cannot read", folder, e);

@@ -36,6 +36,7 @@ final class OwnSteps {
     }
     if (!isUnderWay) {
       isUnderWay = true;
+      trainer.checkpoints().begin();
       progress.updatesBeforeEpoch = trainer.updates();
       training.start(0);
     }
