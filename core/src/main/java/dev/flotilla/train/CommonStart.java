@@ -1,29 +1,20 @@
 package dev.flotilla.train;
 
-import dev.flotilla.collective.Agreement;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Collectives;
 import dev.flotilla.control.JobLink;
 import dev.flotilla.engine.BoundModel;
 import dev.flotilla.engine.StartUp;
 import dev.flotilla.memory.NativeLibraries;
-import dev.flotilla.settings.SharedFacts;
-import dev.flotilla.world.Platform;
 import dev.flotilla.world.RankEnvironment;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /** Brings ranks together: one group, the same settings, and the same model on all of them. */
 final class CommonStart {
 
-  /** Sums differ in their last bits between platforms, so one job keeps to one of them. */
-  static final String PLATFORM_FACT = "platform";
-
-  static final String LAYOUT_FACT = "parameters.layout";
-
   private final TrainerBuilder settings;
-  private final SortedMap<String, String> facts = new TreeMap<>();
+  private final SortedMap<String, String> facts;
   private final Collective collective;
   private final BoundModel model;
 
@@ -59,23 +50,10 @@ final class CommonStart {
                 device,
                 settings.seed,
                 settings.frozen));
-    agree();
+    facts = new RunFacts(settings, model.arena().layout()).agreedOn(collective);
     loadInitialWeights(notices);
     StartUp.broadcast(
         settings.initialWeights == null ? collective : Preparation.patient(collective), model);
-  }
-
-  /** Ranks that disagree in sizes would abort in their first collective. */
-  private void agree() {
-    facts.putAll(settings.facts);
-    facts.put(PLATFORM_FACT, Platform.here().toString());
-    facts.put(LAYOUT_FACT, model.arena().layout().hash());
-    facts.putAll(SharedFacts.of("optimizer", settings.requiredOptimizer()));
-    facts.putAll(SharedFacts.of("schedule", settings.schedule));
-    for (var technique : settings.strategies) {
-      facts.putAll(SharedFacts.of("strategy." + technique.key(), technique));
-    }
-    Agreement.check(collective, facts, settings.collectiveSettings.timeout());
   }
 
   private void loadInitialWeights(Consumer<String> notices) {
@@ -96,7 +74,7 @@ final class CommonStart {
     return model;
   }
 
-  /** Returns what all ranks have agreed on. */
+  /** Returns what the run is, by key; all ranks have agreed on it. */
   SortedMap<String, String> facts() {
     return facts;
   }

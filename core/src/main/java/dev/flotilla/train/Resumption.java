@@ -107,9 +107,16 @@ final class Resumption {
     } catch (CheckpointException damage) {
       return Optional.of(String.valueOf(damage.getMessage()));
     }
-    requireSameLayout(checkpoint, facts);
-    return Restorer.restore(checkpoint, collective.rank(), collective.size(), parts)
-        .map(damage -> String.valueOf(damage.getMessage()));
+    var changes = new FactChanges(checkpoint, facts);
+    if (changes.isOtherLayout()) {
+      throw changes.refusal("it was saved from a model with other parameters");
+    }
+    try {
+      return Restorer.restore(checkpoint, collective.rank(), collective.size(), parts)
+          .map(damage -> String.valueOf(damage.getMessage()));
+    } catch (CheckpointException unfit) {
+      throw changes.refusal(String.valueOf(unfit.getMessage()));
+    }
   }
 
   private List<String> read(Noticeboard board) {
@@ -140,30 +147,6 @@ final class Resumption {
                   + " running statistics are the average")
               .formatted(checkpoint.ranks(), collective.size()));
     }
-    var saved = checkpoint.facts();
-    facts.forEach(
-        (key, value) -> {
-          // Earlier checkpoints do not say where they come from.
-          if (!key.equals(CommonStart.PLATFORM_FACT) || saved.containsKey(key)) {
-            noteChange(key, saved.get(key), value);
-          }
-        });
-  }
-
-  private static void requireSameLayout(SavedCheckpoint checkpoint, Map<String, String> facts) {
-    var saved = checkpoint.facts().get(CommonStart.LAYOUT_FACT);
-    if (saved != null && !saved.equals(facts.get(CommonStart.LAYOUT_FACT))) {
-      throw new CheckpointException(
-          "%s was saved from a model with other parameters (names, shapes, order or number type)"
-              .formatted(checkpoint.folder()));
-    }
-  }
-
-  private void noteChange(
-      String key, @org.jspecify.annotations.Nullable String saved, String value) {
-    if (!value.equals(saved)) {
-      notices.accept(
-          "%s was %s when the checkpoint was saved and is %s now".formatted(key, saved, value));
-    }
+    new FactChanges(checkpoint, facts).all().forEach(notices);
   }
 }

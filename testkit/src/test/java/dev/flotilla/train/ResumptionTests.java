@@ -160,7 +160,7 @@ class ResumptionTests {
             .optimizer(new Adam(0.01))
             .build()) {
       assertThatThrownBy(() -> trainer.resume(folder))
-          .isInstanceOf(CheckpointException.class)
+          .isInstanceOf(ConfigException.class)
           .hasMessageContaining("was saved from a model with other parameters");
     }
   }

@@ -29,6 +29,8 @@ import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -45,17 +47,18 @@ class RunIdentityTests {
   }
 
   private static RunConfig config(String... lines) {
+    var text = String.join("\n", lines);
     var recipe =
         """
         model: {name: mlp, inputs: 64, hidden: [8]}
         data: {name: synthetic-images, channels: 1, side: 8, classes: 10, samples: 64, test_samples: 16}
         global_batch: 8
-        optimizer: {name: momentum, lr: 0.05}
         log_every: 1
         threads: 1
         device: cpu
         """
-            + String.join("\n", lines);
+            + text
+            + (text.contains("optimizer:") ? "" : "\noptimizer: {name: momentum, lr: 0.05}");
     return RunConfig.read(Recipe.parse("recipe", recipe), Catalogue.installed());
   }
 
@@ -349,6 +352,66 @@ class RunIdentityTests {
     train(6, anew());
     train(4, auto());
     assertThat(notes).anyMatch(note -> note.startsWith("nothing is left to train"));
+  }
+
+  // Other settings
+
+  private static final String SAVED = " when the checkpoint was saved and is ";
+
+  private List<String> changes() {
+    return notes.stream().filter(note -> note.contains(SAVED)).toList();
+  }
+
+  @Test
+  void eachChangedKeyIsSaidOnceByItsRecipesName() {
+    train(4, anew());
+    var changed =
+        config(
+            "max_steps: 6",
+            "checkpoint: {every: 2, keep: 9}",
+            "schedule: {name: constant, warmup_steps: 1}",
+            "optimizer: {name: momentum, lr: 0.05, weight_decay: 0.1}",
+            "clip: {norm: 5.0}",
+            "strategy: {gradient_merge: {k_steps: 2}}");
+    train(changed, out, auto());
+    assertThat(changes())
+        .containsExactly(
+            "clip.norm was not set" + SAVED + "5.0 now",
+            "max_steps was 4" + SAVED + "6 now",
+            "optimizer.weight_decay was 0.0" + SAVED + "0.1 now",
+            "schedule.warmup_steps was 0" + SAVED + "1 now",
+            "strategy.gradient_merge was not set" + SAVED + "set now");
+    notes.clear();
+    train(8, auto());
+    assertThat(changes())
+        .contains(
+            "clip.norm was 5.0" + SAVED + "not set now",
+            "strategy.gradient_merge was set" + SAVED + "not set now")
+        .hasSize(5);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "optimizer: {name: adam, lr: 0.05} | optimizer.name was momentum | adam now",
+        "optimizer: {name: sgd, lr: 0.05} | optimizer.name was momentum | sgd now",
+        "freeze: ['*bias'] | freeze was [] | *bias",
+        "precision: float64 | precision was float32 | float64 now",
+        "strategy: {amp: {dtype: fp16}} | strategy.amp was not set | set now",
+      })
+  void aChangeThatDoesNotFitIsRefusedWithWhatWasAndWhatIs(String line, String was, String is) {
+    train(4, anew());
+    var changed = config("max_steps: 6", "checkpoint: {every: 2, keep: 9}", line);
+    assertThatThrownBy(() -> train(changed, out, auto()))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(was)
+        .hasMessageContaining(is)
+        .hasMessageContaining("A run goes on with the model")
+        .message()
+        .doesNotContain("holds no tensor", "no use for", "does not say");
+    train(6, auto());
+    assertThat(updates(out)).isEqualTo(until(6));
   }
 
   @Test
