@@ -27,12 +27,16 @@ public final class Checkpointer implements AutoCloseable {
   private static final Duration LONGEST_WAIT = Duration.ofMinutes(10);
   private static final Duration POLL = Duration.ofMillis(10);
 
+  /** The board is not as cheap to read as the folder. */
+  private static final int POLLS_PER_LOOK = 25;
+
   private final CheckpointStore store;
   private final Disk disk;
   private final int rank;
   private final int ranks;
   private final int keep;
   private final String writer;
+  private final FailureBoard failures;
   private final SnapshotMemory memory = new SnapshotMemory();
   private final List<Path> bad = new ArrayList<>();
   private @Nullable CompletableFuture<Void> underWay;
@@ -43,18 +47,22 @@ public final class Checkpointer implements AutoCloseable {
    * @param folder where checkpoints are, the same for all ranks
    * @param keep how many sound ones are kept
    * @param writer the same text on all ranks, and another one in each attempt
+   * @param failures what ranks read when the folder cannot be written
    */
-  public Checkpointer(Path folder, int rank, int ranks, int keep, String writer) {
-    this(folder, new RealDisk(), rank, ranks, keep, writer);
+  public Checkpointer(
+      Path folder, int rank, int ranks, int keep, String writer, FailureBoard failures) {
+    this(folder, new RealDisk(), rank, ranks, keep, writer, failures);
   }
 
-  Checkpointer(Path folder, Disk disk, int rank, int ranks, int keep, String writer) {
+  Checkpointer(
+      Path folder, Disk disk, int rank, int ranks, int keep, String writer, FailureBoard failures) {
     this.store = new CheckpointStore(folder, disk);
     this.disk = disk;
     this.rank = rank;
     this.ranks = ranks;
     this.keep = keep;
     this.writer = writer;
+    this.failures = failures;
   }
 
   /**
@@ -188,7 +196,7 @@ public final class Checkpointer implements AutoCloseable {
       requireRoom(state.bytes());
       notes.written(rank, writeFiles(staging, state));
       if (rank == 0) {
-        var files = awaitAll(notes);
+        var files = awaitAll(notes, position);
         notes.remove(ranks);
         store.commit(writer, Manifest.of(position, ranks, run, facts, files));
       }
@@ -221,9 +229,10 @@ public final class Checkpointer implements AutoCloseable {
     return notes;
   }
 
-  private List<FileNote> awaitAll(PartNotes notes) throws IOException {
+  private List<FileNote> awaitAll(PartNotes notes, Position position) throws IOException {
     List<FileNote> files = new ArrayList<>();
     long deadline = System.nanoTime() + LONGEST_WAIT.toNanos();
+    int polls = 0;
     for (int from = 0; from < ranks; from++) {
       var written = notes.of(from);
       while (written.isEmpty()) {
@@ -232,12 +241,22 @@ public final class Checkpointer implements AutoCloseable {
               "rank %d had not written its part after %d s"
                   .formatted(from, LONGEST_WAIT.toSeconds()));
         }
+        if (polls++ % POLLS_PER_LOOK == 0) {
+          requireNoFailure(position);
+        }
         pause();
         written = notes.of(from);
       }
       files.addAll(written.get());
     }
     return files;
+  }
+
+  private void requireNoFailure(Position position) throws IOException {
+    Optional<String> failure = failures.read(position.folderName());
+    if (failure.isPresent()) {
+      throw new IOException(failure.get());
+    }
   }
 
   private static void pause() throws IOException {
@@ -259,6 +278,17 @@ public final class Checkpointer implements AutoCloseable {
       }
     } catch (IOException alsoFailed) {
       failure.addSuppressed(alsoFailed);
+      postFailure(position, failure);
+    }
+  }
+
+  private void postFailure(Position position, Exception failure) {
+    if (rank > 0) {
+      try {
+        failures.post(position.folderName(), "rank %d failed: %s".formatted(rank, reason(failure)));
+      } catch (RuntimeException lost) {
+        failure.addSuppressed(lost);
+      }
     }
   }
 

@@ -12,6 +12,8 @@ import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Score;
 import dev.flotilla.world.MissingNativeException;
 import java.lang.foreign.ValueLayout;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.bytedeco.pytorch.NoGradGuard;
 
 /** Evaluates a model over all ranks, each sample exactly once. */
@@ -28,13 +30,22 @@ public final class Evaluator {
     this.collective = collective;
   }
 
-  /** Runs this rank's contiguous part of the data and sums the results over ranks. */
-  public Evaluation evaluate(Dataset data, int batchSize) {
+  /**
+   * Runs this rank's contiguous part of the data and sums the results over ranks.
+   *
+   * @param givesUp asked before each batch, whether this rank cannot go on
+   * @return nothing if any rank gave up
+   */
+  public Optional<Evaluation> evaluate(Dataset data, int batchSize, BooleanSupplier givesUp) {
     var shard = EvaluationShard.of(data, batchSize, collective.rank(), collective.size());
     var sums = new Sums();
     try (var _ = new NoGradGuard();
         var loader = shard.loader().pinned(model.device().isCuda())) {
       for (long i = 0; i < shard.batches(); i++) {
+        if (givesUp.getAsBoolean()) {
+          sums.areGivenUp = true;
+          break;
+        }
         try (var _ = TensorScope.open()) {
           add(sums, loader.load(i));
         }
@@ -61,16 +72,26 @@ public final class Evaluator {
     private long count;
     private long samples;
     private Score score = Score.NONE;
+    private boolean areGivenUp;
 
     /** Sums in float64, which holds counts exactly. */
-    Evaluation overRanks(Collective collective) {
+    Optional<Evaluation> overRanks(Collective collective) {
       try (var _ = TensorScope.open()) {
         var sums =
-            Tensors.ofDoubles(loss, count, samples, score.top1(), score.top5(), score.total());
+            Tensors.ofDoubles(
+                loss,
+                count,
+                samples,
+                score.top1(),
+                score.top5(),
+                score.total(),
+                areGivenUp ? 1 : 0);
         collective.allReduce(sums, Reduction.SUM, Traffic.SCALAR).await();
         var all = NativeView.of(sums).toArray(ValueLayout.JAVA_DOUBLE);
         var overall = new Score((long) all[3], (long) all[4], (long) all[5]);
-        return new Evaluation(all[0] / all[1], overall, (long) all[2]);
+        return all[6] > 0
+            ? Optional.empty()
+            : Optional.of(new Evaluation(all[0] / all[1], overall, (long) all[2]));
       }
     }
   }

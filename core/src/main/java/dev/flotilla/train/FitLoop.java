@@ -4,6 +4,7 @@ import dev.flotilla.control.JobLink;
 import dev.flotilla.data.BatchLoader;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.RankShard;
+import dev.flotilla.engine.Evaluation;
 import dev.flotilla.engine.NumbersException;
 import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.engine.UpdateCount;
@@ -117,6 +118,7 @@ final class FitLoop {
             ranks, trainer.model().parameterCount(), lastUpdate - progress.firstUpdate, epochs));
     training.start(progress.seconds);
     noteIfLessIsAsked();
+    makeUpForEvaluation();
     boolean goesOn = true;
     while (goesOn && hasMore()) {
       goesOn = runEpoch();
@@ -181,14 +183,14 @@ final class FitLoop {
     if (progress.index < shard.batches()) {
       return false;
     }
+    if (loop.evaluateEvery() == LoopSettings.EACH_EPOCH) {
+      evaluate(epoch);
+    }
     settings.sink.on(
         new TrainingEvent.EpochEnded(
             epoch,
             trainer.updates() - progress.updatesBeforeEpoch,
             training.seconds() - progress.secondsBeforeEpoch));
-    if (loop.evaluateEvery() == LoopSettings.EACH_EPOCH) {
-      evaluate(epoch);
-    }
     progress.nextEpoch(trainer.updates(), training.seconds());
     if (savesEvery() == CheckpointSettings.EACH_EPOCH) {
       saveAsPlanned();
@@ -245,11 +247,29 @@ final class FitLoop {
       log.updated(epoch, outcome, training.seconds());
     }
     trainer.compareRanksAt(updates);
-    if (loop.evaluateEvery() > 0 && updates % loop.evaluateEvery() == 0) {
+    if (evaluatesAfter(updates)) {
       evaluate(epoch);
     }
+    saveIfDueAfter(updates);
+  }
+
+  private boolean evaluatesAfter(long updates) {
+    return loop.evaluateEvery() > 0 && updates % loop.evaluateEvery() == 0;
+  }
+
+  private void saveIfDueAfter(long updates) {
     if (savesEvery() > 0 && updates % savesEvery() == 0) {
       saveAsPlanned();
+    }
+  }
+
+  /** An evaluation between two updates that a stop cut short comes first when the run goes on. */
+  private void makeUpForEvaluation() {
+    long updates = trainer.updates();
+    boolean isMissing = updates > progress.firstUpdate && progress.evaluatedAt != updates;
+    if (isMissing && evaluatesAfter(updates)) {
+      evaluate(progress.epoch);
+      saveIfDueAfter(updates);
     }
   }
 
@@ -275,9 +295,12 @@ final class FitLoop {
 
   /** All ranks stop after the same micro-step, wherever it lies in a window. */
   private void stopIfAsked() {
-    if (!link.stopsAfter(trainer.microSteps() - 1)) {
-      return;
+    if (link.stopsAfter(trainer.microSteps() - 1)) {
+      stop();
     }
+  }
+
+  private void stop() {
     if (progress.savedAt != trainer.microSteps()) {
       save();
     }
@@ -314,10 +337,13 @@ final class FitLoop {
     }
     link.doing("evaluating");
     training.stop();
-    var result = trainer.score(data);
-    progress.evaluation = Optional.of(result);
-    progress.evaluatedAt = trainer.updates();
-    log.evaluated(epoch, result);
+    Optional<Evaluation> result = trainer.scoreUnless(link::isStopDecided, data);
     training.start(training.seconds());
+    if (result.isEmpty()) {
+      stop();
+    }
+    progress.evaluation = result;
+    progress.evaluatedAt = trainer.updates();
+    log.evaluated(epoch, result.orElseThrow());
   }
 }

@@ -13,6 +13,7 @@ import dev.flotilla.engine.Sync;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /**
  * This rank's copy of the model, which may differ from the others' for a while.
@@ -35,10 +36,10 @@ record Replica(
     Collective collective)
     implements Stateful {
 
-  /** Evaluates the average of all ranks. */
-  Evaluation evaluate(Dataset data, int batch) {
+  /** Evaluates the average of all ranks; nothing if a rank gives up. */
+  Optional<Evaluation> evaluate(Dataset data, int batch, BooleanSupplier givesUp) {
     return sync.whileAveraged(
-        () -> statistics.whileAveraged(() -> evaluator.evaluate(data, batch)));
+        () -> statistics.whileAveraged(() -> evaluator.evaluate(data, batch, givesUp)));
   }
 
   /** Compares the parameters of all ranks if that is due after so many updates. */

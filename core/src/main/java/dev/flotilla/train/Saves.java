@@ -2,6 +2,7 @@ package dev.flotilla.train;
 
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.Checkpointer;
+import dev.flotilla.checkpoint.FailureBoard;
 import dev.flotilla.checkpoint.Position;
 import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SavedCheckpoint;
@@ -57,13 +58,33 @@ final class Saves implements AutoCloseable {
     this.checkpointer =
         resources.own(
             new Checkpointer(
-                folder, collective.rank(), collective.size(), settings.keep(), commonWriter()));
+                folder,
+                collective.rank(),
+                collective.size(),
+                settings.keep(),
+                commonWriter(),
+                failureBoard()));
     try {
       this.isOn = takeFolder();
     } catch (RuntimeException failure) {
       resources.closeAfter(failure);
       throw failure;
     }
+  }
+
+  private FailureBoard failureBoard() {
+    var board = collective.noticeboard().section("saves");
+    return new FailureBoard() {
+      @Override
+      public void post(String save, String reason) {
+        board.post(save, reason);
+      }
+
+      @Override
+      public Optional<String> read(String save) {
+        return board.read(save);
+      }
+    };
   }
 
   /** Returns a text that all ranks of this attempt share, and no other attempt has. */

@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /**
  * Trains a model on one rank, together with the other ranks of its world.
@@ -252,7 +253,12 @@ public final class Trainer implements AutoCloseable {
 
   /** Evaluates without an event. */
   Evaluation score(Dataset data) {
-    return replica.evaluate(data, settings.loop.evaluationBatch());
+    return scoreUnless(() -> false, data).orElseThrow();
+  }
+
+  /** Evaluates without an event, unless a rank gives up meanwhile; then all of them do. */
+  Optional<Evaluation> scoreUnless(BooleanSupplier givesUp, Dataset data) {
+    return replica.evaluate(data, settings.loop.evaluationBatch(), givesUp);
   }
 
   /**

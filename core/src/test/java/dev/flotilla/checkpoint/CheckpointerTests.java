@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -93,7 +96,8 @@ class CheckpointerTests {
   void aNewAttemptRemovesWhatADeadOneLeft() throws IOException {
     var saved = saving(new RealDisk(), 2);
     saved.take("dead");
-    new Checkpointer(folder, 0, RANKS, 2, "dead").begin(SavedFolder.position(1));
+    new Checkpointer(folder, 0, RANKS, 2, "dead", FailureBoard.none())
+        .begin(SavedFolder.position(1));
     assertThat(hidden()).hasSize(1);
     saved.take("live");
     assertThat(hidden()).isEmpty();
@@ -155,6 +159,65 @@ class CheckpointerTests {
     assertThat(failed).isBetween(5, 19);
   }
 
+  /** What such a rank would leave in the folder for rank 0 to read needs room on the same disk. */
+  @Test
+  @Timeout(60)
+  void aRankWhoseDiskIsFullIsHeardAtOnce() throws IOException {
+    var board = new Board();
+    var position = SavedFolder.position(1);
+    try (var first = new Checkpointer(folder, new RealDisk(), 0, 2, 1, "writer", board);
+        var second = new Checkpointer(folder, new FullDisk(0, false), 1, 2, 1, "writer", board)) {
+      first.takeFolder();
+      first.begin(position);
+      first.save(position, SavedFolder.RUN, Map.of(), List.of(TextState.at(position, 0)));
+      second.save(position, SavedFolder.RUN, Map.of(), List.of(TextState.at(position, 1)));
+      assertThat(first.await()).contains("rank 1 failed: No space left on device");
+      assertThat(second.await()).isPresent();
+    }
+    assertThat(names()).isEmpty();
+    assertThat(hidden()).isEmpty();
+  }
+
+  private static final class Board implements FailureBoard {
+
+    private final Map<String, String> posted = new ConcurrentHashMap<>();
+
+    @Override
+    public void post(String save, String reason) {
+      posted.put(save, reason);
+    }
+
+    @Override
+    public Optional<String> read(String save) {
+      return Optional.ofNullable(posted.get(save));
+    }
+  }
+
+  @Test
+  void whatIsPutAsideIsNeitherTakenUpNorRemoved() throws IOException {
+    var saved = saving(new RealDisk(), 2);
+    saved.take("writer");
+    assertThat(saved.save(1, "writer")).isEmpty();
+    assertThat(saved.save(2, "writer")).isEmpty();
+    try (var checkpointer = new Checkpointer(folder, 0, RANKS, 1, "writer", FailureBoard.none())) {
+      assertThat(checkpointer.putAside(it -> it.updates() > 1, _ -> {}))
+          .contains(folder.resolve("aside-1"));
+      assertThat(checkpointer.putAside(it -> it.updates() > 1, _ -> {})).isEmpty();
+    }
+    assertThat(names()).containsExactly("update-0000000001.step-0000000003");
+    assertThat(saved.save(3, "writer")).isEmpty();
+    SavedCheckpoint.open(Restorer.candidates(folder.resolve("aside-1")).getFirst()).verifyAll();
+  }
+
+  @Test
+  void checkpointsOfAnotherRunAreNotRemoved() {
+    var saved = saving(new RealDisk(), 1);
+    saved.take("writer");
+    assertThat(saved.save(1, "writer")).isEmpty();
+    assertThat(saved.of("fedcba9876543210").save(2, "writer")).isEmpty();
+    assertThat(names()).hasSize(2);
+  }
+
   @Test
   void saysHowMuchRoomIsMissingBeforeItWrites() {
     var saved = new SavedFolder(folder, new FullDisk(-1, true), RANKS, 1, 100);
@@ -167,7 +230,8 @@ class CheckpointerTests {
   @Test
   void refusesAFolderThatCannotBeMade() throws IOException {
     var file = Files.createFile(folder.resolve("file"));
-    var checkpointer = new Checkpointer(file.resolve("checkpoints"), 0, 1, 1, "writer");
+    var checkpointer =
+        new Checkpointer(file.resolve("checkpoints"), 0, 1, 1, "writer", FailureBoard.none());
     assertThatThrownBy(checkpointer::takeFolder)
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("cannot write checkpoints to");
@@ -176,7 +240,7 @@ class CheckpointerTests {
   @Test
   void twoPartsCannotRememberUnderOneName() {
     var state = TextState.at(SavedFolder.position(1), 0);
-    var checkpointer = new Checkpointer(folder, 0, 1, 1, "writer");
+    var checkpointer = new Checkpointer(folder, 0, 1, 1, "writer", FailureBoard.none());
     assertThatThrownBy(
             () ->
                 checkpointer.save(

@@ -16,17 +16,28 @@ final class SavedFolder {
   private final int ranks;
   private final int keep;
   private final int length;
+  private final String run;
 
   SavedFolder(Path folder, Disk disk, int ranks, int keep, int length) {
+    this(folder, disk, ranks, keep, length, RUN);
+  }
+
+  private SavedFolder(Path folder, Disk disk, int ranks, int keep, int length, String run) {
     this.folder = folder;
     this.disk = disk;
     this.ranks = ranks;
     this.keep = keep;
     this.length = length;
+    this.run = run;
   }
 
   static Position position(int number) {
     return new Position(number, 3L * number);
+  }
+
+  /** Returns the same folder as another run saves to it. */
+  SavedFolder of(String other) {
+    return new SavedFolder(folder, disk, ranks, keep, length, other);
   }
 
   /** Takes the folder as a new attempt would. */
@@ -46,7 +57,7 @@ final class SavedFolder {
     for (int rank = ranks - 1; rank >= 0; rank--) {
       try (var checkpointer = checkpointer(rank, writer)) {
         var state = TextState.at(position, rank, length);
-        checkpointer.save(position, RUN, Map.of("seed", "42"), List.of(state));
+        checkpointer.save(position, run, Map.of("seed", "42"), List.of(state));
         Optional<String> own = checkpointer.await();
         failure = failure.or(() -> own);
       }
@@ -55,6 +66,6 @@ final class SavedFolder {
   }
 
   private Checkpointer checkpointer(int rank, String writer) {
-    return new Checkpointer(folder, disk, rank, ranks, keep, writer);
+    return new Checkpointer(folder, disk, rank, ranks, keep, writer, FailureBoard.none());
   }
 }

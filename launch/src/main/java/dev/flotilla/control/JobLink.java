@@ -42,6 +42,14 @@ public interface JobLink extends AutoCloseable {
    */
   boolean stopsAfter(long microStep);
 
+  /**
+   * Tells whether the ranks have agreed on where to stop, for what takes long between two
+   * micro-steps; it never waits.
+   */
+  default boolean isStopDecided() {
+    return false;
+  }
+
   /** Notes what a rank is doing outside micro-steps (starting, saving, evaluating), for reports. */
   void doing(String activity);
 

@@ -98,6 +98,11 @@ final class RankLink implements JobLink {
   }
 
   @Override
+  public boolean isStopDecided() {
+    return gate.isDecided();
+  }
+
+  @Override
   public void doing(String activity) {
     isOutside = true;
     trace.activity(activity);

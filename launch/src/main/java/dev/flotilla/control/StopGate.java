@@ -101,6 +101,11 @@ final class StopGate {
     open();
   }
 
+  /** Tells whether it is known where to stop. */
+  boolean isDecided() {
+    return stop != OPEN;
+  }
+
   /** Ends an agreement without any. */
   void cancel() {
     open();
