@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.bytedeco.javacpp.Loader;
 
@@ -29,6 +30,9 @@ public final class NativeLibraries {
   private static final String EXTENSION = "org.bytedeco.javacpp.platform.extension";
   private static final String CUDA_EXTENSION = "-gpu";
   private static final String LIBTORCH = "org.bytedeco.pytorch.global.torch";
+
+  /** What a process has loaded stays loaded: the next trainer need not hash files again. */
+  private static final AtomicBoolean IS_LOADED = new AtomicBoolean();
 
   private NativeLibraries() {}
 
@@ -50,6 +54,13 @@ public final class NativeLibraries {
 
   /** Loads libtorch into this process, getting it ready first where nobody has. */
   public static void load() {
+    if (!IS_LOADED.get()) {
+      getReadyAndLoad();
+      IS_LOADED.set(true);
+    }
+  }
+
+  private static void getReadyAndLoad() {
     var platform = Platform.here();
     var cache = cache();
     if (platform == Platform.LINUX_ARM64) {
