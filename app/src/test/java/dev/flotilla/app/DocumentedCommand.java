@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 record DocumentedCommand(Path document, String command, List<String> output) {
 
   private static final Path ROOT = Path.of("..");
+  private static final List<String> LEFT_OUT = List.of("...", "…");
   private static final Pattern WORD = Pattern.compile("'([^']*)'|\"([^\"]*)\"|(\\S+)");
 
   /** Returns all commands of all documents. */
@@ -75,7 +76,7 @@ record DocumentedCommand(Path document, String command, List<String> output) {
 
   /** Returns a pattern of what the command must print, with any number where one is shown. */
   Pattern anyNumbers() {
-    return pattern("[-+0-9][0-9,.]*(e[-+][0-9]+)?");
+    return pattern("[-+]?[0-9][0-9,.]*(e[-+][0-9]+)?");
   }
 
   /** Returns a pattern of what the command must print. */
@@ -86,7 +87,7 @@ record DocumentedCommand(Path document, String command, List<String> output) {
   private Pattern pattern(String free) {
     var text = new StringBuilder();
     for (String line : output) {
-      text.append(line.equals("...") ? "(.*\n)*?" : line(line, free) + "\n");
+      text.append(LEFT_OUT.contains(line) ? "(.*\n)*?" : line(line, free) + "\n");
     }
     return Pattern.compile(text.toString());
   }
