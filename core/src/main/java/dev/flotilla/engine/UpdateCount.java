@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UpdateCount {
 
+  /** Further than anybody counts, and far from where numbers overflow. */
+  private static final long MOST = 1L << 60;
+
   private final Accumulation accumulation;
   private final long microStepsPerEpoch;
   private @Nullable Mark mark;
@@ -43,17 +46,22 @@ public final class UpdateCount {
     return updates;
   }
 
-  /** Returns the number of epochs that make at least so many updates; empty if none ever do. */
+  /**
+   * Returns the number of epochs that make at least so many updates, or one that no run will see
+   * the end of; empty if none ever do.
+   */
   public OptionalLong epochsFor(long wanted) {
     restart();
-    while (updates < wanted) {
+    long most = Math.min(wanted, MOST);
+    while (updates < most && epochs < MOST) {
       var before = sameBefore();
       if (before != null && before.updates() == updates) {
         return OptionalLong.empty();
       }
       if (before != null) {
         // One less than fits, so that the last epochs are counted one by one.
-        skip((wanted - updates) / (updates - before.updates()) - 1, before);
+        long times = (most - updates) / (updates - before.updates()) - 1;
+        skip(Math.min(times, (MOST - epochs) / (epochs - before.epochs()) + 1), before);
       }
       addEpoch();
     }

@@ -50,7 +50,8 @@ final class FitLoop {
     var count = trainer.updateCount(source.batchesPerEpoch(ranks));
     long limit = loop.maxUpdates();
     this.epochs = limit > 0 ? epochsFor(limit, count) : epochs;
-    this.lastUpdate = progress.firstUpdate + (limit > 0 ? limit : updatesIn(epochs, count));
+    long updates = limit > 0 ? limit : updatesIn(epochs, count);
+    this.lastUpdate = progress.firstUpdate + Math.min(updates, Long.MAX_VALUE / 2);
   }
 
   /** A window that is carried on may fill up in the next fit; one that is dropped never does. */

@@ -86,6 +86,10 @@ final class UpdateCountTests {
   void countsARunThatTakesYearsInNoTime() {
     var count = new UpdateCount(new Windows(4, 100, Decision.CONTINUE, true), 157);
     assertThat(count.in(Integer.MAX_VALUE)).isEqualTo(100 + (157L * Integer.MAX_VALUE - 100) / 4);
+    for (int k : new int[] {1, 4, 4001}) {
+      var endless = new UpdateCount(new Windows(k, 0, Decision.CONTINUE, true), 5);
+      assertThat(endless.epochsFor(Long.MAX_VALUE).orElseThrow()).isGreaterThan(1L << 55);
+    }
     assertThat(count.epochsFor(Long.MAX_VALUE / 200).orElseThrow()).isGreaterThan(1L << 40);
   }
 
