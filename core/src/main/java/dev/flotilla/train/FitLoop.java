@@ -204,7 +204,8 @@ final class FitLoop {
       var outcome = runStep(shard, loader, progress.index);
       progress.samples += shard.globalSize(progress.index);
       progress.index++;
-      if (outcome.step().isBoundary()) {
+      // A rank without a sample in a ragged last batch has no loss of its own there.
+      if (outcome.step().isBoundary() && outcome.totals().count() > 0) {
         progress.totals = outcome.totals();
         requireTerms(outcome, shard);
       }

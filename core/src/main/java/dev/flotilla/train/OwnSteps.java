@@ -51,7 +51,7 @@ final class OwnSteps {
   /** Judges what a step did, tells of it, and compares ranks where that is due. */
   void after(StepOutcome outcome, boolean lastOfEpoch) {
     trainer.guard().judge(outcome, trainer.updates());
-    if (outcome.step().isBoundary()) {
+    if (outcome.step().isBoundary() && outcome.totals().count() > 0) {
       progress.totals = outcome.totals();
     }
     if (outcome.updated()) {
