@@ -184,7 +184,8 @@ final class DeviceCheck {
   }
 
   private void twoRanks() {
-    for (var row : Conformance.rows().toList()) {
+    // What hangs on the clock is looked at apart.
+    for (var row : Conformance.rows().filter(it -> !it.has(Conformance.Trait.TIMED)).toList()) {
       var with = row.techniques().toArray(Strategy[]::new);
       try {
         var one = DeviceJob.points().train(device, with);

@@ -3,6 +3,7 @@ package dev.flotilla.testkit;
 import dev.flotilla.collective.Wire;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.compress.AutoExchange;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.compress.Indices;
 import dev.flotilla.strategy.compress.Values;
@@ -17,10 +18,13 @@ import dev.flotilla.strategy.localsgd.OuterOptimizer;
 import dev.flotilla.strategy.localsgd.OuterRule;
 import dev.flotilla.strategy.localsgd.WireType;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.norm.PoolOver;
+import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +44,14 @@ public final class Conformance {
     ALGORITHMIC
   }
 
+  /** What the checks have to know of a row. */
+  public enum Trait {
+    /** It is about BatchNorm, so its model has one. */
+    NORMED,
+    /** On several ranks it decides by the clock: two runs may take different ways. */
+    TIMED
+  }
+
   /**
    * A technique, or a permitted combination.
    *
@@ -47,11 +59,31 @@ public final class Conformance {
    * @param promise what one rank's result is compared with
    * @param techniques the settings
    * @param rounding how far two ranks may be from one, relative to the weights
+   * @param traits what the checks have to know
    */
-  public record Row(String name, Promise promise, List<Strategy> techniques, double rounding) {
+  public record Row(
+      String name, Promise promise, List<Strategy> techniques, double rounding, Set<Trait> traits) {
+
+    Row(String name, Promise promise, List<Strategy> techniques, double rounding) {
+      this(name, promise, techniques, rounding, Set.of());
+    }
 
     Row(String name, Promise promise, List<Strategy> techniques) {
       this(name, promise, techniques, 1e-5);
+    }
+
+    Row with(Trait trait) {
+      return new Row(name, promise, techniques, rounding, Set.of(trait));
+    }
+
+    /** Tells whether it has a trait. */
+    public boolean has(Trait trait) {
+      return traits.contains(trait);
+    }
+
+    /** Returns what it is compared with: the same without any technique. */
+    public Row baseline() {
+      return new Row("baseline", Promise.EXACT, List.of(), rounding, traits);
     }
 
     @Override
@@ -136,7 +168,36 @@ public final class Conformance {
                 Recompute.every(1),
                 new GradientMerge(3),
                 new ClipByNorm(0.5)),
-            FAR));
+            FAR),
+        compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
+        new Row(
+                "exchange by what is measured, and merge",
+                Promise.ALGORITHMIC,
+                List.of(new AutoExchange(dgc()), new GradientMerge(3)),
+                FAR)
+            .with(Trait.TIMED),
+        new Row(
+                "BatchNorm over ranks",
+                Promise.ROUNDING,
+                List.of(new PooledBatchNorm(PoolOver.SYNC)))
+            .with(Trait.NORMED),
+        new Row(
+                "BatchNorm over ranks, and merge",
+                Promise.ALGORITHMIC,
+                List.of(new PooledBatchNorm(PoolOver.SYNC), new GradientMerge(3)))
+            .with(Trait.NORMED),
+        new Row(
+                "BatchNorm over windows",
+                Promise.ALGORITHMIC,
+                List.of(new PooledBatchNorm(PoolOver.WHOLE_WINDOW), new GradientMerge(3)))
+            .with(Trait.NORMED),
+        half(
+                "BatchNorm over windows, bf16 and clip",
+                new PooledBatchNorm(PoolOver.WHOLE_WINDOW),
+                new GradientMerge(3),
+                new MixedPrecision(HalfType.BF16),
+                new ClipByNorm(0.5))
+            .with(Trait.NORMED));
   }
 
   /** One rank has nobody to send less to; two take another way than one. */
