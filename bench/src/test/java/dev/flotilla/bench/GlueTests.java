@@ -96,7 +96,7 @@ class GlueTests {
             "Tensor.add",
             "Tensor.matmul",
             "Tensor.index",
-            "Tensor.data_ptr_float",
+            "TensorBase.data_ptr_float",
             "Tensor.sum",
             "Scalar.allocate",
             "torch.relu",

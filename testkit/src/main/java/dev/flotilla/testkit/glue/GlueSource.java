@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
@@ -58,19 +59,24 @@ public final class GlueSource {
     }
   }
 
+  /** Sorts what it keeps: JavaCPP's order is that of reflection, which differs from run to run. */
   private static String filtered(String source, Set<String> symbols) {
     int start = source.indexOf("extern \"C\" {");
     var kept = new StringBuilder(source.substring(0, start));
+    var functions = new TreeMap<String, String>();
+    // What follows a function's end is no part of it: the end of extern "C", for one.
+    String rest = "";
     for (var part : FUNCTION.split(source.substring(start), -1)) {
+      kept.append(rest);
       var name = NAME.matcher(part);
-      if (!name.lookingAt() || symbols.contains(name.group(1))) {
-        kept.append(part);
-      } else {
-        // What follows a function's end is no part of it: the end of extern "C", for one.
-        kept.append(part.substring(part.indexOf(END_OF_FUNCTION) + END_OF_FUNCTION.length()));
+      int end = name.lookingAt() ? part.indexOf(END_OF_FUNCTION) + END_OF_FUNCTION.length() : 0;
+      if (end > 0 && symbols.contains(name.group(1))) {
+        functions.put(name.group(1), part.substring(0, end));
       }
+      rest = part.substring(end);
     }
-    return kept.toString();
+    functions.values().forEach(kept::append);
+    return kept.append(rest).toString();
   }
 
   /** The classes are of libtorch 2.10; this is where the headers of 2.13 differ from them. */
