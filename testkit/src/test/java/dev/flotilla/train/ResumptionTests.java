@@ -277,8 +277,9 @@ class ResumptionTests {
       long bytes = Pointer.totalBytes();
       long descriptors = descriptors();
       saveAndRestore(trainer, CYCLES);
-      assertThat(Pointer.totalCount()).isEqualTo(objects);
-      assertThat(Pointer.totalBytes()).isEqualTo(bytes);
+      // Fewer, if what an earlier test left to the collector is gone meanwhile.
+      assertThat(Pointer.totalCount()).isLessThanOrEqualTo(objects);
+      assertThat(Pointer.totalBytes()).isLessThanOrEqualTo(bytes);
       assertThat(descriptors()).isLessThanOrEqualTo(descriptors);
     }
   }
