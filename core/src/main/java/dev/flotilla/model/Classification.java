@@ -14,7 +14,9 @@ import org.bytedeco.pytorch.global.torch;
 public record Classification() implements Objective {
 
   private static final long SUM = 2;
-  private static final long NO_IGNORED_CLASS = -100;
+
+  /** No target: libtorch's own −100 would leave samples out of the sum that are counted. */
+  private static final long NO_IGNORED_CLASS = Long.MIN_VALUE;
 
   @Override
   public LossTerms loss(Activations outputs, Batch batch) {

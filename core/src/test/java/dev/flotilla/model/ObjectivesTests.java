@@ -69,4 +69,12 @@ class ObjectivesTests {
     assertThatThrownBy(() -> loss(new Classification(), logits, Tensors.ofLongs(1)))
         .hasMessageContaining("targets have shape 1");
   }
+
+  /** libtorch would leave such samples out of the sum, and the mean would be too small. */
+  @Test
+  void classificationIgnoresNoClassInSilence() {
+    var logits = Tensors.zeros(ScalarType.Float, 2, 4);
+    assertThatThrownBy(() -> loss(new Classification(), logits, Tensors.ofLongs(0, -100)))
+        .hasMessageContaining("-100 is out of bounds");
+  }
 }
