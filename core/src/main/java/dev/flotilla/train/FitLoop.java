@@ -204,10 +204,12 @@ final class FitLoop {
       var outcome = runStep(shard, loader, progress.index);
       progress.samples += shard.globalSize(progress.index);
       progress.index++;
-      // A rank without a sample in a ragged last batch has no loss of its own there.
-      if (outcome.step().isBoundary() && outcome.totals().count() > 0) {
-        progress.totals = outcome.totals();
+      if (outcome.step().isBoundary()) {
         requireTerms(outcome, shard);
+        // A rank without a sample in a ragged last batch has no loss of its own there.
+        if (outcome.totals().count() > 0) {
+          progress.totals = outcome.totals();
+        }
       }
       if (outcome.updated()) {
         afterUpdate(epoch, outcome);
