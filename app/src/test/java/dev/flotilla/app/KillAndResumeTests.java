@@ -31,7 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 class KillAndResumeTests {
 
-  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 12);
+  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 6);
   private static final int KILLS_IN_A_RUN = 3;
   private static final int KILLS_PER_VARIANT =
       Integer.getInteger("flotilla.test.kills.per.variant", 1);
