@@ -5,7 +5,7 @@ import dev.flotilla.config.Change;
 import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
-import dev.flotilla.engine.Evaluation;
+import dev.flotilla.pass.Evaluation;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.HomePath;
 import dev.flotilla.world.ExitCodes;

@@ -2,7 +2,7 @@ package dev.flotilla.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.engine.Phase;
+import dev.flotilla.step.Phase;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -61,7 +61,7 @@ class CommandLineTests {
             "ranks  3",
             "REFINE  clip to norm 1.0");
     assertThat(Files.readString(loaded))
-        .contains("dev.flotilla.engine.StepPlan ")
+        .contains("dev.flotilla.step.StepPlan ")
         .contains("Loaded library ")
         .doesNotContain("org.bytedeco.pytorch.global.torch", "org.bytedeco.javacpp.Loader")
         .doesNotContain("jnijavacpp", "jnitorch", "libtorch");

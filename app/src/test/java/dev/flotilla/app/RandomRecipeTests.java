@@ -7,7 +7,7 @@ import dev.flotilla.config.Change;
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
-import dev.flotilla.engine.NumbersException;
+import dev.flotilla.step.NumbersException;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.World;

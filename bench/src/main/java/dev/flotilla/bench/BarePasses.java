@@ -1,12 +1,12 @@
 package dev.flotilla.bench;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.BoundModel;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Model;
+import dev.flotilla.pass.BoundModel;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.SGD;
 import org.bytedeco.pytorch.SGDOptions;

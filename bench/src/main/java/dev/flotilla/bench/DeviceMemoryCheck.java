@@ -1,11 +1,11 @@
 package dev.flotilla.bench;
 
 import dev.flotilla.data.Dataset;
-import dev.flotilla.engine.OutOfMemoryException;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.pass.OutOfMemoryException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.train.Trainer;

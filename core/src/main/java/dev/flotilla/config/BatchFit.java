@@ -2,13 +2,13 @@ package dev.flotilla.config;
 
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
-import dev.flotilla.engine.OutOfMemoryException;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.PeakMeter;
 import dev.flotilla.memory.ProcessMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Constant;
+import dev.flotilla.pass.OutOfMemoryException;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.Strategy;

@@ -5,7 +5,7 @@ import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.data.BatchSource;
-import dev.flotilla.engine.BoundModel;
+import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;

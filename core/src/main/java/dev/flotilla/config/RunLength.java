@@ -1,8 +1,8 @@
 package dev.flotilla.config;
 
-import dev.flotilla.engine.StepPlan;
-import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.StepPlan;
+import dev.flotilla.step.UpdateCount;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.merge.GradientMerge;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SavedCheckpoint;
-import dev.flotilla.engine.Evaluation;
+import dev.flotilla.pass.Evaluation;
 import dev.flotilla.train.InitialWeights;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.RunFolder;

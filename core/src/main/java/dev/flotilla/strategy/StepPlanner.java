@@ -1,8 +1,8 @@
 package dev.flotilla.strategy;
 
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Phase;
-import dev.flotilla.engine.StepPlan;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepPlan;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy;
 
-import dev.flotilla.engine.Claim;
+import dev.flotilla.step.Claim;
 import java.util.List;
 
 /**

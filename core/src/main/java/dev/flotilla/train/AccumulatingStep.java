@@ -1,9 +1,9 @@
 package dev.flotilla.train;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.settings.Check;
+import dev.flotilla.step.StepOutcome;
 import java.util.Optional;
 
 /**

@@ -1,11 +1,11 @@
 package dev.flotilla.train;
 
-import dev.flotilla.engine.Evaluation;
-import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.model.Score;
+import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.step.StepOutcome;
 import org.jspecify.annotations.Nullable;
 
 /** Says how a fit is going: logged updates with their speed, and evaluations. */

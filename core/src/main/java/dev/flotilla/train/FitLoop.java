@@ -4,13 +4,13 @@ import dev.flotilla.control.JobLink;
 import dev.flotilla.data.BatchLoader;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.RankShard;
-import dev.flotilla.engine.Evaluation;
-import dev.flotilla.engine.NumbersException;
-import dev.flotilla.engine.StepOutcome;
-import dev.flotilla.engine.UpdateCount;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.StepOutcome;
+import dev.flotilla.step.UpdateCount;
 import java.util.Optional;
 
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */

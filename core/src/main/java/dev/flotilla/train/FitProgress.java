@@ -1,8 +1,8 @@
 package dev.flotilla.train;
 
 import dev.flotilla.arena.Totals;
-import dev.flotilla.engine.Evaluation;
 import dev.flotilla.model.Score;
+import dev.flotilla.pass.Evaluation;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import dev.flotilla.state.Stateful;

@@ -1,7 +1,7 @@
 package dev.flotilla.train;
 
 import dev.flotilla.data.Dataset;
-import dev.flotilla.engine.Evaluation;
+import dev.flotilla.pass.Evaluation;
 import java.util.Optional;
 
 /**

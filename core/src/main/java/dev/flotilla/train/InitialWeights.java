@@ -1,8 +1,8 @@
 package dev.flotilla.train;
 
 import dev.flotilla.checkpoint.PublishedWeights;
-import dev.flotilla.engine.BoundModel;
 import dev.flotilla.model.Model;
+import dev.flotilla.pass.BoundModel;
 import dev.flotilla.settings.ConfigException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.flotilla.train;
 
-import dev.flotilla.engine.NumbersException;
-import dev.flotilla.engine.StepOutcome;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
+import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.StepOutcome;
 import java.util.function.Consumer;
 
 /** Acts on windows whose loss or gradient is not finite; all ranks act alike. */

@@ -2,9 +2,9 @@ package dev.flotilla.train;
 
 import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.StepOutcome;
-import dev.flotilla.engine.StepRunner;
 import dev.flotilla.model.LossTerms;
+import dev.flotilla.step.StepOutcome;
+import dev.flotilla.step.StepRunner;
 
 /**
  * The parts of a step for users who keep their loop: forward and backward, update, clear.

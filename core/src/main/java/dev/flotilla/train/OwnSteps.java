@@ -1,8 +1,8 @@
 package dev.flotilla.train;
 
-import dev.flotilla.engine.Evaluation;
-import dev.flotilla.engine.StepOutcome;
+import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.step.StepOutcome;
 
 /**
  * What follows the steps of a loop of the user's own, so that it gives the events, and keeps the

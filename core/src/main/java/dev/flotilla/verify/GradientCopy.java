@@ -1,7 +1,7 @@
 package dev.flotilla.verify;
 
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Claim.GradientStage;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.strategy.Strategy;
 import java.util.List;
 

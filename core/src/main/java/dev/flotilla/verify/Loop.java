@@ -1,9 +1,9 @@
 package dev.flotilla.verify;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.BoundModel;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
+import dev.flotilla.pass.BoundModel;
 import java.util.Optional;
 
 /**

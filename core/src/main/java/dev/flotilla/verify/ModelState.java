@@ -1,6 +1,6 @@
 package dev.flotilla.verify;
 
-import dev.flotilla.engine.BoundModel;
+import dev.flotilla.pass.BoundModel;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;

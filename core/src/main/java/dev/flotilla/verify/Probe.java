@@ -3,13 +3,13 @@ package dev.flotilla.verify;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
-import dev.flotilla.engine.Accumulation.Decision;
-import dev.flotilla.engine.BoundModel;
-import dev.flotilla.engine.MicroStep;
-import dev.flotilla.engine.SegmentChain;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.LossTerms;
+import dev.flotilla.pass.Accumulation.Decision;
+import dev.flotilla.pass.BoundModel;
+import dev.flotilla.pass.MicroStep;
+import dev.flotilla.pass.SegmentChain;
 import dev.flotilla.train.Trainer;
 
 /** Single forward and backward passes of a model in float64, to look at what it does. */

@@ -1,7 +1,7 @@
 package dev.flotilla.verify;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.BoundModel;
+import dev.flotilla.pass.BoundModel;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;

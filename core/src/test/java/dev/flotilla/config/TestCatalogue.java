@@ -2,7 +2,6 @@ package dev.flotilla.config;
 
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
-import dev.flotilla.engine.Claim;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
@@ -12,6 +11,7 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Claim;
 import dev.flotilla.strategy.Strategy;
 import java.nio.file.Files;
 import java.nio.file.Path;

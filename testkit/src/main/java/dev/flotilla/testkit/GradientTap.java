@@ -1,9 +1,9 @@
 package dev.flotilla.testkit;
 
 import dev.flotilla.arena.Gradients;
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Claim.GradientStage;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.strategy.Strategy;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.data.BatchSource;
-import dev.flotilla.engine.NumbersException;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.step.NumbersException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.precision.HalfType;

@@ -10,7 +10,6 @@ import dev.flotilla.collective.AgreementException;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.BatchSource;
-import dev.flotilla.engine.ModelException;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Classification;
@@ -20,6 +19,7 @@ import dev.flotilla.optim.Cosine;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.TorchOptimizer;
+import dev.flotilla.pass.ModelException;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.merge.GradientMerge;
@@ -183,7 +183,7 @@ class TrainerTests {
   private static double shrinkage(TrainerBuilder builder, String name) {
     try (var trainer = builder.build();
         var update =
-            new dev.flotilla.engine.FullUpdate(
+            new dev.flotilla.step.FullUpdate(
                 trainer.model().arena(), builder.requiredOptimizer(), builder.noDecay)) {
       double before = first(Snapshot.of(trainer).values(), name);
       update.apply(0.1);

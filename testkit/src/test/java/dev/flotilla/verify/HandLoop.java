@@ -1,14 +1,14 @@
 package dev.flotilla.verify;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.Accumulation.Decision;
-import dev.flotilla.engine.BoundModel;
-import dev.flotilla.engine.MicroStep;
-import dev.flotilla.engine.SegmentChain;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Model;
+import dev.flotilla.pass.Accumulation.Decision;
+import dev.flotilla.pass.BoundModel;
+import dev.flotilla.pass.MicroStep;
+import dev.flotilla.pass.SegmentChain;
 import java.util.Optional;
 import org.bytedeco.pytorch.Scalar;
 

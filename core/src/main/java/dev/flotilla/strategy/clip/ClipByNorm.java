@@ -1,10 +1,10 @@
 package dev.flotilla.strategy.clip;
 
 import dev.flotilla.arena.Gradients;
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Claim.GradientStage;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.strategy.Strategy;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package dev.flotilla.strategy.compress;
 
-import dev.flotilla.engine.Claim;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
+import dev.flotilla.step.Claim;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Strategy;

@@ -1,7 +1,7 @@
 package dev.flotilla.strategy.compress;
 
-import dev.flotilla.engine.Update;
 import dev.flotilla.state.RunState;
+import dev.flotilla.step.Update;
 
 /**
  * Moves the parameters against what was shared; owns what the exchange keeps, which remembers it.

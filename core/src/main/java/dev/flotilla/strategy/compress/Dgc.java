@@ -1,12 +1,12 @@
 package dev.flotilla.strategy.compress;
 
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.StepContext;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.StepContext;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Strategy;

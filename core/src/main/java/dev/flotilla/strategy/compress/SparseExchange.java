@@ -7,7 +7,7 @@ import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
-import dev.flotilla.engine.Exchange;
+import dev.flotilla.exchange.Exchange;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.RunState;

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.compress;
 
-import dev.flotilla.engine.ExchangeTimes;
+import dev.flotilla.exchange.ExchangeTimes;
 import java.util.ArrayList;
 import java.util.List;
 

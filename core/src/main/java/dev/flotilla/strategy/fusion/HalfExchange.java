@@ -9,9 +9,9 @@ import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.collective.Wire;
-import dev.flotilla.engine.Exchange;
-import dev.flotilla.engine.StepContext;
+import dev.flotilla.exchange.Exchange;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.step.StepContext;
 
 /** Shares gradients in 16 bits each; loss and count, which must be exact, go before them. */
 final class HalfExchange implements Exchange {

@@ -1,7 +1,7 @@
 package dev.flotilla.strategy.fusion;
 
 import dev.flotilla.arena.Bucket;
-import dev.flotilla.engine.BucketPlan;
+import dev.flotilla.exchange.BucketPlan;
 import java.util.List;
 
 /** Buckets that were cut once and for all. */

@@ -4,7 +4,7 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Pending;
-import dev.flotilla.engine.Exchange;
+import dev.flotilla.exchange.Exchange;
 
 /**
  * Exchanges gradients among the ranks that share their parameters; with nobody, where a rank is on

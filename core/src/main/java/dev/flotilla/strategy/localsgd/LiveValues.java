@@ -1,8 +1,8 @@
 package dev.flotilla.strategy.localsgd;
 
-import dev.flotilla.engine.BoundModel;
-import dev.flotilla.engine.Update;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.pass.BoundModel;
+import dev.flotilla.step.Update;
 import java.util.concurrent.atomic.AtomicLong;
 import org.bytedeco.pytorch.Tensor;
 

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.localsgd;
 
-import dev.flotilla.engine.Claim;
+import dev.flotilla.step.Claim;
 import java.util.List;
 import java.util.function.Supplier;
 

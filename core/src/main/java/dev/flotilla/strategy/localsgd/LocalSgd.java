@@ -1,8 +1,8 @@
 package dev.flotilla.strategy.localsgd;
 
-import dev.flotilla.engine.Claim;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Claim;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Strategy;

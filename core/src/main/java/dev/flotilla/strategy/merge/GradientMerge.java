@@ -1,10 +1,10 @@
 package dev.flotilla.strategy.merge;
 
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Claim.ForwardStage;
 import dev.flotilla.optim.LrScaling;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Strategy;

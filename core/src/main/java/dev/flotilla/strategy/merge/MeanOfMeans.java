@@ -1,10 +1,10 @@
 package dev.flotilla.strategy.merge;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.ForwardBackward;
-import dev.flotilla.engine.MicroStep;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
+import dev.flotilla.pass.ForwardBackward;
+import dev.flotilla.pass.MicroStep;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 

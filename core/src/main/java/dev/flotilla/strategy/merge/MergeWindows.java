@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.merge;
 
-import dev.flotilla.engine.Accumulation;
+import dev.flotilla.pass.Accumulation;
 import java.util.function.Consumer;
 
 /** Ends a window after k micro-steps, or with the epoch as the tail policy says. */

@@ -1,7 +1,7 @@
 package dev.flotilla.strategy.norm;
 
-import dev.flotilla.engine.Claim;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Claim;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Strategy;

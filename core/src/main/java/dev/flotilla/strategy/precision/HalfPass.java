@@ -1,12 +1,12 @@
 package dev.flotilla.strategy.precision;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.ForwardBackward;
-import dev.flotilla.engine.MicroStep;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
+import dev.flotilla.pass.ForwardBackward;
+import dev.flotilla.pass.MicroStep;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.jspecify.annotations.Nullable;

@@ -1,11 +1,11 @@
 package dev.flotilla.strategy.precision;
 
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Claim.ForwardStage;
-import dev.flotilla.engine.Claim.GradientStage;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.ForwardStage;
+import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Strategy;

@@ -1,10 +1,10 @@
 package dev.flotilla.strategy.recompute;
 
-import dev.flotilla.engine.BoundModel;
-import dev.flotilla.engine.Rehearsal;
-import dev.flotilla.engine.Retention;
-import dev.flotilla.engine.Span;
-import dev.flotilla.engine.Storehouse;
+import dev.flotilla.pass.BoundModel;
+import dev.flotilla.pass.Rehearsal;
+import dev.flotilla.pass.Retention;
+import dev.flotilla.pass.Span;
+import dev.flotilla.pass.Storehouse;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

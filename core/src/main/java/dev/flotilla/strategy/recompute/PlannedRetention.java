@@ -1,11 +1,11 @@
 package dev.flotilla.strategy.recompute;
 
-import dev.flotilla.engine.Rehearsal;
-import dev.flotilla.engine.Retention;
-import dev.flotilla.engine.Span;
-import dev.flotilla.engine.Storehouse;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeMemory;
+import dev.flotilla.pass.Rehearsal;
+import dev.flotilla.pass.Retention;
+import dev.flotilla.pass.Span;
+import dev.flotilla.pass.Storehouse;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.ConfigException;
 import java.util.LinkedHashMap;

@@ -1,14 +1,14 @@
 package dev.flotilla.strategy.recompute;
 
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Retention;
-import dev.flotilla.engine.StepContext;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Segment;
+import dev.flotilla.pass.Retention;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.NearestName;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.StepContext;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Strategy;

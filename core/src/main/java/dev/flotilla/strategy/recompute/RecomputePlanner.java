@@ -1,7 +1,7 @@
 package dev.flotilla.strategy.recompute;
 
-import dev.flotilla.engine.PartCost;
-import dev.flotilla.engine.Span;
+import dev.flotilla.pass.PartCost;
+import dev.flotilla.pass.Span;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

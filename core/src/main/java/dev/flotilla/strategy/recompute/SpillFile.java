@@ -1,12 +1,12 @@
 package dev.flotilla.strategy.recompute;
 
-import dev.flotilla.engine.Storehouse;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.Shape;
+import dev.flotilla.pass.Storehouse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

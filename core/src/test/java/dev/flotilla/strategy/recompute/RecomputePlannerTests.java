@@ -2,8 +2,8 @@ package dev.flotilla.strategy.recompute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.engine.PartCost;
-import dev.flotilla.engine.Span;
+import dev.flotilla.pass.PartCost;
+import dev.flotilla.pass.Span;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

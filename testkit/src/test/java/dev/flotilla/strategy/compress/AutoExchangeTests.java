@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.collective.Link;
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.Claim;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.step.Claim;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.arena.Layout;
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Claim.GradientStage;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Adam;
@@ -13,6 +11,8 @@ import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.PlanRejectedException;

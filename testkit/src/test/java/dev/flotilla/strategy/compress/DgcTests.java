@@ -3,12 +3,12 @@ package dev.flotilla.strategy.compress;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.Claim;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Sgd;
+import dev.flotilla.step.Claim;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.fusion.FuseAllReduce;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.config.RunConfig;
-import dev.flotilla.engine.Claim;
-import dev.flotilla.engine.Phase;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.TorchOptimizer;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Phase;
 import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;

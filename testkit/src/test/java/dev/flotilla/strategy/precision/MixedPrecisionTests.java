@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.NumbersException;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
@@ -13,6 +12,7 @@ import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Polynomial;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.NumbersException;
 import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;

@@ -2,7 +2,6 @@ package dev.flotilla.zoo.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.engine.BoundModel;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
@@ -11,6 +10,7 @@ import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Gradient;
+import dev.flotilla.pass.BoundModel;
 import java.util.List;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;

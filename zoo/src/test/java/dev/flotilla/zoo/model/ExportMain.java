@@ -1,12 +1,12 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.checkpoint.ShardedWriter;
-import dev.flotilla.engine.BoundModel;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Model;
+import dev.flotilla.pass.BoundModel;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.data.Dataset;
-import dev.flotilla.engine.BoundModel;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.AdamW;
+import dev.flotilla.pass.BoundModel;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;

@@ -3,7 +3,6 @@ package dev.flotilla.zoo.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.engine.BoundModel;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
@@ -11,6 +10,7 @@ import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Model;
+import dev.flotilla.pass.BoundModel;
 import dev.flotilla.world.Platform;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -1,0 +1,166 @@
+package dev.flotilla.exchange;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.arena.Slot;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells when the buckets of a window are complete, from the gradients that arrive in backward.
+ *
+ * <p>A parameter that several parts use gets a gradient from each of them: how many come is learnt
+ * from the micro-step before. One too many after its bucket has left would be lost in silence, so
+ * it is an error; one too few keeps its bucket until backward has ended.
+ */
+final class ArrivalWatch implements AutoCloseable {
+
+  private final List<Slot> slots;
+  private final Runnable complete;
+  private final Consumer<String> notices;
+  private final GradientArrivals hooks;
+  private final int[] bucketOf;
+  private final int[] seen;
+  private final long[] arrivals;
+  private int[] expected;
+  private @Nullable Object graph;
+  private List<Bucket> buckets = List.of();
+  private int[] missing = new int[0];
+  private int left;
+  private long start;
+  private long end;
+  private boolean hasNamedMissing;
+
+  /**
+   * Watches an arena.
+   *
+   * @param complete is called for each bucket in its turn
+   */
+  ArrivalWatch(ParameterArena arena, Runnable complete, Consumer<String> notices) {
+    this.slots = arena.layout().slots();
+    this.complete = complete;
+    this.notices = notices;
+    bucketOf = new int[slots.size()];
+    seen = new int[slots.size()];
+    expected = new int[slots.size()];
+    arrivals = new long[slots.size()];
+    hooks = new GradientArrivals(arena, this::arrived);
+  }
+
+  /** Tells whether it is known how many gradients each parameter gets. */
+  boolean expects(Object nextGraph) {
+    return nextGraph.equals(graph);
+  }
+
+  /**
+   * Runs a backward.
+   *
+   * @param shared the buckets to tell of, or none
+   */
+  void during(Runnable backward, Object nextGraph, List<Bucket> shared) {
+    prepare(shared);
+    start = System.nanoTime();
+    try {
+      backward.run();
+    } finally {
+      end = System.nanoTime();
+    }
+    if (left < buckets.size()) {
+      nameMissing();
+    }
+    buckets = List.of();
+    expected = seen.clone();
+    graph = nextGraph;
+  }
+
+  private void prepare(List<Bucket> shared) {
+    Arrays.fill(seen, 0);
+    Arrays.fill(arrivals, 0);
+    buckets = shared;
+    missing = new int[shared.size()];
+    left = 0;
+    for (int slot = 0; slot < slots.size() && !shared.isEmpty(); slot++) {
+      bucketOf[slot] = bucketOf(slots.get(slot));
+      missing[bucketOf[slot]]++;
+    }
+  }
+
+  private int bucketOf(Slot slot) {
+    for (int i = 0; i < buckets.size(); i++) {
+      var bucket = buckets.get(i);
+      if (slot.offset() >= bucket.offset() && slot.offset() < bucket.offset() + bucket.length()) {
+        return i;
+      }
+    }
+    throw new IllegalStateException("no bucket holds " + slot.spec().name());
+  }
+
+  private void arrived(int slot) {
+    seen[slot]++;
+    arrivals[slot] = System.nanoTime();
+    if (buckets.isEmpty()) {
+      return;
+    }
+    if (seen[slot] > Math.max(1, expected[slot])) {
+      refuseIfLate(slot);
+    } else if (seen[slot] == expected[slot]) {
+      missing[bucketOf[slot]]--;
+      shareComplete();
+    }
+  }
+
+  private void shareComplete() {
+    while (left < buckets.size() && missing[left] == 0) {
+      left++;
+      complete.run();
+    }
+  }
+
+  private void refuseIfLate(int slot) {
+    if (bucketOf[slot] < left) {
+      throw new IllegalStateException(
+          ("%s got gradient number %d after its bucket had been sent, as it had %d in the"
+                  + " micro-step before: the model does not use it equally often each time; set"
+                  + " fuse_all_reduce.overlap to false")
+              .formatted(slots.get(slot).spec().name(), seen[slot], expected[slot]));
+    }
+  }
+
+  private void nameMissing() {
+    if (hasNamedMissing) {
+      return;
+    }
+    List<String> names = new ArrayList<>();
+    for (int slot = 0; slot < slots.size(); slot++) {
+      if (bucketOf[slot] >= left && seen[slot] < Math.max(1, expected[slot])) {
+        names.add(slots.get(slot).spec().name());
+      }
+    }
+    hasNamedMissing = true;
+    notices.accept(
+        "no gradient came for %s, so %d of %d buckets waited for the end of backward; freeze what"
+                .formatted(String.join(", ", names), buckets.size() - left, buckets.size())
+            + " is not trained");
+  }
+
+  /** Returns when the gradient of each parameter was complete in the last backward. */
+  long[] arrivals() {
+    return arrivals.clone();
+  }
+
+  long start() {
+    return start;
+  }
+
+  long end() {
+    return end;
+  }
+
+  @Override
+  public void close() {
+    hooks.close();
+  }
+}

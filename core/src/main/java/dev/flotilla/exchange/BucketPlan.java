@@ -1,0 +1,36 @@
+package dev.flotilla.exchange;
+
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Layout;
+import dev.flotilla.state.RunState;
+import java.util.List;
+import java.util.Map;
+
+/** Cuts the gradient arena into buckets, in the order in which they are shared. */
+public interface BucketPlan {
+
+  /** Returns buckets that cover the arena without overlap, the same on all ranks. */
+  List<Bucket> buckets();
+
+  /** Tells whether a bucket may be shared while backward still fills the others. */
+  default boolean overlapsBackward() {
+    return false;
+  }
+
+  /** Hears what a window took; all ranks call it after every exchange. */
+  default void observed(ExchangeTimes times) {}
+
+  /** Puts down, or takes up, what it has found out; nothing by default. */
+  default void remember(RunState state) {}
+
+  /** Returns what the run's summary should say; nothing by default. */
+  default Map<String, Object> figures() {
+    return Map.of();
+  }
+
+  /** Returns the plan of one bucket for the whole arena, after backward. */
+  static BucketPlan whole(Layout layout) {
+    var all = List.of(new Bucket(0, layout.length()));
+    return () -> all;
+  }
+}

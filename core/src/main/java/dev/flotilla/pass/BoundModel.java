@@ -1,0 +1,280 @@
+package dev.flotilla.pass;
+
+import dev.flotilla.arena.BufferArena;
+import dev.flotilla.arena.Layout;
+import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Part;
+import dev.flotilla.model.Segment;
+import dev.flotilla.model.Weights;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model with memory: its arenas, its frozen parameters and buffers, and its segments' functions.
+ */
+public final class BoundModel implements Weights, Stateful, AutoCloseable {
+
+  /**
+   * A part of the chain with its place.
+   *
+   * @param segment the number of its segment
+   * @param index its number within the segment
+   * @param part its name and function
+   */
+  public record BoundPart(int segment, int index, Part part) {}
+
+  private final Model model;
+  private final Precision precision;
+  private final ComputeDevice device;
+  private final ParameterArena arena;
+  private final BufferArena buffers;
+  private final Map<String, Tensor> frozen = new LinkedHashMap<>();
+  private final List<Pointer> owned = new ArrayList<>();
+  private final List<Tensor> withoutGradient = new ArrayList<>();
+  private final List<BoundPart> parts = new ArrayList<>();
+
+  /**
+   * Allocates and initialises all parameters and buffers and binds the segments.
+   *
+   * @param isFrozen names of parameters that are not trained
+   */
+  public BoundModel(Model model, Precision precision, long seed, Predicate<String> isFrozen) {
+    this(model, precision, ComputeDevice.CPU, seed, isFrozen);
+  }
+
+  /**
+   * Allocates and initialises all parameters and buffers on a device and binds the segments.
+   *
+   * @param isFrozen names of parameters that are not trained
+   */
+  public BoundModel(
+      Model model,
+      Precision precision,
+      ComputeDevice device,
+      long seed,
+      Predicate<String> isFrozen) {
+    this.model = model;
+    this.precision = precision;
+    this.device = device;
+    var parameters = model.parameters();
+    var stays = isFrozen.or(model.frozen()::contains);
+    arena = new ParameterArena(Layout.of(trainable(parameters, stays), precision), device);
+    buffers = new BufferArena(model.buffers(), precision, device);
+    try (var _ = TensorScope.open()) {
+      for (var spec : parameters) {
+        if (stays.test(spec.name())) {
+          var tensor = device.empty(precision.scalarType(), spec.shape().toArray());
+          frozen.put(spec.name(), TensorScope.keep(tensor));
+        }
+      }
+      new InitialValues(precision, seed).writeInto(parameters, this::parameter);
+      bind(model.segments());
+    }
+  }
+
+  private void bind(List<Segment> segments) {
+    for (int i = 0; i < segments.size(); i++) {
+      var bound = segments.get(i).bindParts(this);
+      for (int j = 0; j < bound.size(); j++) {
+        parts.add(new BoundPart(i, j, bound.get(j)));
+      }
+    }
+  }
+
+  /** Returns the layout a model would have, without allocating it. */
+  public static Layout layoutOf(Model model, Precision precision, Predicate<String> isFrozen) {
+    var stays = isFrozen.or(model.frozen()::contains);
+    return Layout.of(trainable(model.parameters(), stays), precision);
+  }
+
+  private static List<ParameterSpec> trainable(
+      List<ParameterSpec> parameters, Predicate<String> isFrozen) {
+    return parameters.stream().filter(spec -> !isFrozen.test(spec.name())).toList();
+  }
+
+  /** Returns the trainable parameters and their gradients. */
+  public ParameterArena arena() {
+    return arena;
+  }
+
+  /** Returns running statistics and counters. */
+  public BufferArena buffers() {
+    return buffers;
+  }
+
+  /** Returns the parts of all segments in forward order. */
+  public List<BoundPart> parts() {
+    return Collections.unmodifiableList(parts);
+  }
+
+  /** Returns the names of the segments in forward order. */
+  public List<String> segmentNames() {
+    return model.segments().stream().map(Segment::name).toList();
+  }
+
+  /** Returns the number of the first part of each segment, in forward order. */
+  public List<Integer> segmentStarts() {
+    return IntStream.range(0, parts.size()).filter(i -> parts.get(i).index() == 0).boxed().toList();
+  }
+
+  /**
+   * Returns the part before which to cut the chain behind a segment: the one after the segment's
+   * last ending, which a replay can then leave out. What follows that in the segment is run again
+   * with the next one, unless backward has to pause between them.
+   */
+  public int cutBehind(int segment) {
+    var starts = segmentStarts();
+    int end = segment + 1 < starts.size() ? starts.get(segment + 1) : parts.size();
+    if (pauses().contains(end)) {
+      return end;
+    }
+    for (int i = end; i > starts.get(segment); i--) {
+      if (parts.get(i - 1).part().ending() != null) {
+        return i;
+      }
+    }
+    return end;
+  }
+
+  /**
+   * Returns the parts before which backward always pauses: where a segment uses a parameter that an
+   * earlier one has used, so that both gradients are added in the same order whatever is
+   * recomputed.
+   */
+  public Set<Integer> pauses() {
+    Set<Integer> pauses = new TreeSet<>();
+    Set<String> seen = new HashSet<>();
+    var starts = segmentStarts();
+    for (int i = 0; i < starts.size(); i++) {
+      long again =
+          model.segments().get(i).parameters().stream().filter(p -> !seen.add(p.name())).count();
+      if (again > 0) {
+        pauses.add(starts.get(i));
+      }
+    }
+    return pauses;
+  }
+
+  /** Returns the number of parameters, frozen ones included. */
+  public long parameterCount() {
+    return model.parameterCount();
+  }
+
+  /** Returns what the model is trained for. */
+  public Objective objective() {
+    return model.objective();
+  }
+
+  /** Returns where parameters and activations live. */
+  public ComputeDevice device() {
+    return device;
+  }
+
+  /** Returns the number type of parameters and activations. */
+  public Precision precision() {
+    return precision;
+  }
+
+  /** Returns the frozen parameters by name. */
+  public Map<String, Tensor> frozen() {
+    return frozen;
+  }
+
+  /** Returns all parameters and buffers in name order: what a published model file holds. */
+  public SequencedMap<String, Tensor> state() {
+    var state = new TreeMap<String, Tensor>(arena.parameters());
+    state.putAll(frozen);
+    state.putAll(buffers.buffers());
+    return state;
+  }
+
+  @Override
+  public Tensor parameter(String name) {
+    return required(name, arena.parameters().getOrDefault(name, frozen.get(name)));
+  }
+
+  @Override
+  public Tensor buffer(String name) {
+    return required(name, buffers.buffers().get(name));
+  }
+
+  private static Tensor required(String name, @Nullable Tensor tensor) {
+    return Objects.requireNonNull(tensor, () -> "the model states no parameter or buffer " + name);
+  }
+
+  @Override
+  public TensorOptional optional(String name) {
+    return own(new TensorOptional(parameter(name)));
+  }
+
+  @Override
+  public void adoptParameter(String name, Tensor parameter) {
+    var constant = frozen.get(name);
+    if (constant == null) {
+      arena.adopt(name, parameter);
+      return;
+    }
+    try (var values = parameter.detach()) {
+      constant.copy_(values);
+    }
+    if (parameter.requires_grad()) {
+      parameter.set_requires_grad(false);
+      withoutGradient.add(TensorScope.keep(new Tensor(parameter)));
+    }
+    parameter.set_data(constant);
+  }
+
+  @Override
+  public void adoptBuffer(String name, Tensor buffer) {
+    buffers.adopt(name, buffer);
+  }
+
+  @Override
+  public <P extends Pointer> P own(P constant) {
+    owned.add(TensorScope.keep(constant));
+    return constant;
+  }
+
+  /** Parameters only: buffers are the business of {@link RunningStatistics}. */
+  @Override
+  public void remember(RunState state) {
+    try (var _ = TensorScope.open()) {
+      arena.parameters().forEach((name, live) -> state.weights().tensor(name, live.detach()));
+      frozen.forEach(state.weights()::tensor);
+    }
+  }
+
+  @Override
+  public void close() {
+    // The next trainer of a user's module may want to train what this one was told to leave.
+    withoutGradient.forEach(parameter -> parameter.set_requires_grad(true));
+    withoutGradient.forEach(TensorScope::free);
+    owned.forEach(TensorScope::free);
+    frozen.values().forEach(TensorScope::free);
+    buffers.close();
+    arena.close();
+  }
+}

@@ -1,0 +1,28 @@
+package dev.flotilla.pass;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.model.LossTerms;
+import java.util.List;
+
+/**
+ * Runs a model forward to its loss, and backward into the gradients.
+ *
+ * <p>It takes the batches that must go forward together: one, or all of a window, or none on a rank
+ * that has no samples while others wait for its statistics.
+ */
+public interface ForwardBackward {
+
+  /** Runs forward; returns the loss of each batch, which belongs to the caller's scope. */
+  List<LossTerms> forward(List<Batch> batches, MicroStep step);
+
+  /** Adds the gradients of the loss sums to the gradients. */
+  void backward(List<LossTerms> losses, MicroStep step);
+
+  /** Wraps a pass in another; precision outside, recompute inside. */
+  @FunctionalInterface
+  interface Layer {
+
+    /** Returns the pass around an inner one. */
+    ForwardBackward around(ForwardBackward inner);
+  }
+}

@@ -1,0 +1,230 @@
+package dev.flotilla.pass;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Activations;
+import dev.flotilla.model.Core;
+import dev.flotilla.model.Ending;
+import dev.flotilla.model.ForwardMode;
+import dev.flotilla.model.Segment;
+import dev.flotilla.world.MissingNativeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.bytedeco.pytorch.Generator;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs parts of a model, each in a scope of its own and with random numbers that depend on its
+ * place in the run alone, so that a replay draws the same.
+ */
+final class PartRunner implements AutoCloseable {
+
+  private final BoundModel model;
+  private final long seed;
+  private final int rank;
+  private final Generator generator;
+
+  PartRunner(BoundModel model, long seed, int rank) {
+    this.model = model;
+    this.seed = seed;
+    this.rank = rank;
+    try (var _ = TensorScope.open()) {
+      generator = TensorScope.keep(model.device().generator());
+    }
+  }
+
+  /** Runs consecutive parts as they are in training. */
+  Activations train(Span span, Activations input, long microStep) {
+    return train(span, input, microStep, null, _ -> {});
+  }
+
+  /**
+   * Runs consecutive parts as they are in training.
+   *
+   * @param cores takes what cores leave, where no graph is recorded; null to do without them
+   * @param beforeTheEnding hears what goes into the ending of the last part, or its outputs
+   */
+  Activations train(
+      Span span,
+      Activations input,
+      long microStep,
+      @Nullable KeptCores cores,
+      Consumer<Activations> beforeTheEnding) {
+    int last = span.to() - 1;
+    try (var relay = new Relay(input)) {
+      upToTheEnding(span.from(), span.to(), relay, ForwardMode.TRAIN, microStep, cores);
+      beforeTheEnding.accept(relay.current());
+      relay.pass(end(last, relay.current(), ForwardMode.TRAIN));
+      return relay.arrive();
+    }
+  }
+
+  /**
+   * Runs consecutive parts again, but for the ending of the last one if it has one, and for cores
+   * that have left what they gave.
+   */
+  Replay replay(Span span, Activations input, long microStep, KeptCores cores) {
+    List<Replay.Cut> cuts = new ArrayList<>();
+    var current = input;
+    int from = span.from();
+    for (int part : cores.parts()) {
+      var before = again(from, part, current, microStep, true);
+      current = leaves(part, before, cores.of(part));
+      cuts.add(new Replay.Cut(part, before, current));
+      from = part + 1;
+    }
+    return new Replay(cuts, again(from, span.to(), current, microStep, false));
+  }
+
+  private Activations again(int from, int to, Activations input, long microStep, boolean isWhole) {
+    try (var relay = new Relay(input)) {
+      upToTheEnding(from, to, relay, ForwardMode.REPLAY, microStep, null);
+      if (isWhole && to > from) {
+        relay.pass(end(to - 1, relay.current(), ForwardMode.REPLAY));
+      }
+      return relay.arrive();
+    }
+  }
+
+  /** Whoever goes on from a core's outputs collects gradients there. */
+  private Activations leaves(int part, Activations input, List<Tensor> kept) {
+    try (var scope = TensorScope.open()) {
+      var outputs = core(part).again(input, kept).tensors();
+      return new Activations(
+          outputs.stream()
+              .map(tensor -> scope.handOut(leaf(tensor, Relay.holds(input, tensor))))
+              .toList());
+    }
+  }
+
+  private static Tensor leaf(Tensor tensor, boolean hasPassed) {
+    return tensor.detach().set_requires_grad(!hasPassed || tensor.requires_grad());
+  }
+
+  private void upToTheEnding(
+      int from, int to, Relay relay, ForwardMode mode, long microStep, @Nullable KeptCores cores) {
+    for (int part = from; part < to; part++) {
+      relay.pass(
+          cores != null && hasCoreFor(part, relay.current(), mode)
+              ? core(part, relay.current(), mode, microStep, cores)
+              : body(part, relay.current(), mode, microStep));
+      if (part < to - 1) {
+        relay.pass(end(part, relay.current(), mode));
+      }
+    }
+  }
+
+  private boolean hasCoreFor(int part, Activations input, ForwardMode mode) {
+    var core = model.parts().get(part).part().core();
+    return core != null && core.suits(input, mode);
+  }
+
+  Core core(int part) {
+    return Objects.requireNonNull(model.parts().get(part).part().core());
+  }
+
+  private Activations core(
+      int part, Activations input, ForwardMode mode, long microStep, KeptCores cores) {
+    seed(part, microStep);
+    return run(
+        part,
+        (tensors, phase) -> {
+          var run = core(part).run(tensors, phase);
+          cores.keep(part, run.kept());
+          return run.outputs();
+        },
+        input,
+        mode);
+  }
+
+  /** Runs a part up to its ending. */
+  Activations body(int part, Activations input, ForwardMode mode, long microStep) {
+    seed(part, microStep);
+    return run(part, model.parts().get(part).part().body(), input, mode);
+  }
+
+  /** Runs the ending of a part; what has none has ended before. */
+  Activations end(int part, Activations body, ForwardMode mode) {
+    var ending = ending(part);
+    return ending == null ? body : run(part, ending::apply, body, mode);
+  }
+
+  @Nullable Ending ending(int part) {
+    return model.parts().get(part).part().ending();
+  }
+
+  private void seed(int part, long microStep) {
+    var place = model.parts().get(part);
+    generator.set_current_seed(
+        place.index() == 0
+            ? Seeds.mix(seed, rank, microStep, place.segment())
+            : Seeds.mix(seed, rank, microStep, place.segment(), place.index()));
+  }
+
+  /** Runs all parts in evaluation mode. */
+  Activations evaluate(Batch batch) {
+    try (var relay = new Relay(inputs(batch))) {
+      for (int part = 0; part < model.parts().size(); part++) {
+        var forward = model.parts().get(part).part().forward();
+        relay.pass(run(part, forward, relay.current(), ForwardMode.EVALUATE));
+      }
+      return relay.arrive();
+    }
+  }
+
+  private Activations run(int part, Segment.Forward forward, Activations input, ForwardMode mode) {
+    // Handles of intermediates keep their memory alive, so each part frees its own at once.
+    try (var _ = TensorScope.open()) {
+      var output = MissingNativeException.explain(() -> forward.apply(input, mode));
+      output.tensors().stream()
+          .filter(tensor -> !Relay.holds(input, tensor))
+          .distinct()
+          .forEach(TensorScope::keep);
+      return output;
+    } catch (MissingNativeException absent) {
+      throw absent;
+    } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("segment " + name(part), model.device(), failure);
+      }
+      throw ModelException.inSegment(name(part), input, failure);
+    }
+  }
+
+  String name(int part) {
+    return model.parts().get(part).part().name();
+  }
+
+  /** Returns what the first part takes. */
+  Activations inputs(Batch batch) {
+    var device = model.device();
+    return new Activations(
+        batch.inputs().stream().map(device::bring).map(this::inModelPrecision).toList());
+  }
+
+  private Tensor inModelPrecision(Tensor input) {
+    boolean convert =
+        model.precision() == Precision.FLOAT64
+            && input.scalar_type().intern() == torch.ScalarType.Float;
+    return convert ? input.to(torch.ScalarType.Double) : input;
+  }
+
+  ComputeDevice device() {
+    return model.device();
+  }
+
+  Generator generator() {
+    return generator;
+  }
+
+  @Override
+  public void close() {
+    TensorScope.free(generator);
+  }
+}

@@ -1,0 +1,123 @@
+package dev.flotilla.pass;
+
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Activations;
+import dev.flotilla.pass.Storehouse.Stored;
+import java.util.ArrayList;
+import java.util.List;
+import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a span has left behind in forward: its outputs cut off from its graph, where backward pauses
+ * and gradients are collected, and the graph unless the span is recomputed.
+ */
+final class Passage implements AutoCloseable {
+
+  private final Span span;
+  private final List<TensorForm> forms = new ArrayList<>();
+  private final List<TensorForm> body;
+  private final @Nullable Activations graph;
+  private final KeptCores cores;
+  private List<Tensor> pause = new ArrayList<>();
+  private @Nullable Stored stored;
+
+  /**
+   * Takes the outputs of a span.
+   *
+   * @param differentiable which of them take part in backward
+   * @param body what a replay must come to; nothing for a span that is kept
+   * @param cores what a replay need not make again
+   */
+  Passage(
+      Span span,
+      Activations outputs,
+      List<Boolean> differentiable,
+      List<TensorForm> body,
+      KeptCores cores) {
+    this.span = span;
+    this.body = body;
+    this.cores = cores;
+    this.graph = span.isRecomputed() ? null : outputs;
+    for (int i = 0; i < outputs.tensors().size(); i++) {
+      var output = outputs.tensors().get(i);
+      forms.add(TensorForm.of(output, differentiable.get(i)));
+      pause.add(TensorScope.keep(output.detach().set_requires_grad(differentiable.get(i))));
+    }
+    if (graph != null) {
+      graph.tensors().forEach(TensorScope::keep);
+    }
+  }
+
+  Span span() {
+    return span;
+  }
+
+  /** Returns the outputs with their graph, if it was kept. */
+  @Nullable Activations graph() {
+    return graph;
+  }
+
+  /** Returns the forms of what a replay must come to. */
+  List<TensorForm> body() {
+    return body;
+  }
+
+  /** Returns what a replay need not make again. */
+  KeptCores cores() {
+    return cores;
+  }
+
+  /** Returns the input of the next span. */
+  Activations pause() {
+    return new Activations(pause);
+  }
+
+  /** Moves the input of the next span away until backward needs it. */
+  void store(Storehouse storehouse) {
+    stored = storehouse.store(pause());
+    pause.forEach(TensorScope::free);
+    pause = List.of();
+  }
+
+  /** Says that the input of the next span will be needed soon. */
+  void prepare() {
+    if (stored != null) {
+      stored.prepare();
+    }
+  }
+
+  /** Brings the input of the next span back. */
+  void fetch() {
+    if (stored == null) {
+      return;
+    }
+    pause = stored.fetch().tensors();
+    stored = null;
+    for (int i = 0; i < pause.size(); i++) {
+      TensorScope.keep(pause.get(i)).set_requires_grad(forms.get(i).isDifferentiable());
+    }
+  }
+
+  /**
+   * Returns the gradients that the outputs have collected, undefined where none came, and frees the
+   * outputs: a replay makes them anew.
+   */
+  List<Tensor> takeGradients() {
+    List<Tensor> gradients = new ArrayList<>();
+    pause.forEach(output -> gradients.add(new Tensor(output.grad())));
+    pause.forEach(TensorScope::free);
+    pause = List.of();
+    return gradients;
+  }
+
+  @Override
+  public void close() {
+    if (graph != null) {
+      graph.tensors().forEach(TensorScope::free);
+    }
+    pause.forEach(TensorScope::free);
+    pause = List.of();
+    cores.close();
+  }
+}

@@ -1,0 +1,39 @@
+package dev.flotilla.pass;
+
+import java.util.List;
+import java.util.Map;
+
+/** Decides what a forward pass keeps for backward, and what backward makes anew. */
+public interface Retention {
+
+  /**
+   * Returns the spans of the next pass; they cover all parts, and the last one is kept.
+   *
+   * @param rehearsal can run the batch at hand to see what its parts cost
+   */
+  List<Span> spans(Rehearsal rehearsal);
+
+  /** Returns where kept inputs of recomputed spans wait for backward. */
+  default Storehouse storehouse() {
+    return Storehouse.IN_PLACE;
+  }
+
+  /** Tells whether recomputed spans keep what their cores give. */
+  default boolean keepsCores() {
+    return false;
+  }
+
+  /** Hears when a place is reached where much is alive, in forward and in backward. */
+  default void passed() {}
+
+  /** Hears how long a replay has taken. */
+  default void replayed(long nanos) {}
+
+  /** Hears that backward has ended. */
+  default void ended() {}
+
+  /** Returns what the run's summary should say; nothing by default. */
+  default Map<String, Object> figures() {
+    return Map.of();
+  }
+}

@@ -1,0 +1,194 @@
+package dev.flotilla.pass;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Activations;
+import dev.flotilla.model.LossTerms;
+import dev.flotilla.model.Score;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
+import dev.flotilla.world.MissingNativeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** The default pass: all parts one after the other, then backward, for one batch after another. */
+public final class SegmentChain implements ForwardBackward, Stateful, AutoCloseable {
+
+  private final BoundModel model;
+  private final PartRunner parts;
+  private final Tape tape;
+  private final Set<Integer> pauses;
+  private Retention retention;
+  private List<Span> spans = List.of();
+  private boolean scoring;
+  private Score lastScore = Score.NONE;
+
+  /** Creates the chain of a model for a rank. */
+  public SegmentChain(BoundModel model, long seed, int rank) {
+    this.model = model;
+    parts = new PartRunner(model, seed, rank);
+    pauses = model.pauses();
+    retention = _ -> List.of(Span.kept(0, model.parts().size()));
+    tape = new Tape(parts, retention);
+  }
+
+  /** Sets what passes keep for backward; everything by default. */
+  public void retention(Retention value) {
+    retention = value;
+    tape.retention(value);
+  }
+
+  /**
+   * Runs one batch.
+   *
+   * @throws IllegalArgumentException for several: this chain keeps one graph at a time
+   */
+  @Override
+  public List<LossTerms> forward(List<Batch> batches, MicroStep step) {
+    if (batches.size() != 1) {
+      throw new IllegalArgumentException("one batch at a time, but there are " + batches.size());
+    }
+    var batch = batches.getFirst();
+    var inputs = parts.inputs(batch);
+    // Backward keeps what it needs of the outputs; nobody needs the outputs themselves.
+    try (var scope = TensorScope.open()) {
+      var loss = forward(batch, inputs, step);
+      scope.handOut(loss.sum());
+      return List.of(loss);
+    }
+  }
+
+  /** Runs one batch forward; its outputs stay in the caller's scope. */
+  public LossTerms forward(Batch batch, MicroStep step) {
+    return forward(batch, parts.inputs(batch), step);
+  }
+
+  private LossTerms forward(Batch batch, Activations inputs, MicroStep step) {
+    spans = withPauses(retention.spans(rehearsal(batch, step)));
+    return loss(tape.forward(spans, inputs, step.index()), batch);
+  }
+
+  /** Returns what the last forward pass ran through. */
+  public List<Span> spans() {
+    return spans;
+  }
+
+  private Rehearsal rehearsal(Batch batch, MicroStep step) {
+    return new Rehearsal(
+        parts,
+        model.parts().size(),
+        batch,
+        step.index(),
+        outputs -> model.objective().loss(outputs, batch.withTargetsOn(model.device())));
+  }
+
+  private List<Span> withPauses(List<Span> spans) {
+    if (pauses.isEmpty()) {
+      return spans;
+    }
+    List<Span> all = new ArrayList<>();
+    for (var span : spans) {
+      int from = span.from();
+      for (int pause : pauses) {
+        if (pause > from && pause < span.to() && !span.isRecomputed()) {
+          all.add(Span.kept(from, pause));
+          from = pause;
+        }
+      }
+      all.add(new Span(from, span.to(), span.isRecomputed()));
+    }
+    return all;
+  }
+
+  /** Computes the loss, and the score if it is wanted. */
+  LossTerms loss(Activations outputs, Batch given) {
+    var batch = given.withTargetsOn(model.device());
+    try {
+      var loss = MissingNativeException.explain(() -> model.objective().loss(outputs, batch));
+      // After the loss, which checks that outputs and targets fit together.
+      if (scoring) {
+        lastScore =
+            lastScore.plus(
+                MissingNativeException.explain(() -> model.objective().score(outputs, batch)));
+      }
+      return loss;
+    } catch (MissingNativeException absent) {
+      throw absent;
+    } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("loss", model.device(), failure);
+      }
+      throw ModelException.inLoss(outputs, failure);
+    }
+  }
+
+  /** Sets whether the next forward passes count right answers, which costs a little time. */
+  public void score(boolean wanted) {
+    scoring = wanted;
+    lastScore = Score.NONE;
+  }
+
+  /** Returns the right answers of the batches since scoring was asked for. */
+  public Score lastScore() {
+    return lastScore;
+  }
+
+  @Override
+  public void backward(List<LossTerms> losses, MicroStep step) {
+    losses.forEach(loss -> backward(loss, step));
+  }
+
+  /** Runs one loss backward. */
+  public void backward(LossTerms loss, MicroStep step) {
+    try {
+      loss.sum().backward();
+      tape.backward();
+    } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("backward" + tape.place(), model.device(), failure);
+      }
+      throw failure;
+    }
+  }
+
+  /** Drops what a pass that has failed left behind. */
+  public void abandon() {
+    tape.clear();
+  }
+
+  /** Runs all parts in evaluation mode; the caller has switched gradients off. */
+  Activations evaluate(Batch batch) {
+    return parts.evaluate(batch);
+  }
+
+  public Map<String, Object> figures() {
+    return retention.figures();
+  }
+
+  PartRunner parts() {
+    return parts;
+  }
+
+  /**
+   * Nothing of the chain's own: each part's generator is seeded by its place in the run. The state
+   * of the default generator is kept for models that draw from it elsewhere.
+   */
+  @Override
+  public void remember(RunState state) {
+    try (var _ = TensorScope.open()) {
+      var numbers = parts.generator().get_state();
+      state.own().tensor("generator", numbers);
+      if (!state.isSaving()) {
+        parts.generator().set_state(numbers);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    tape.clear();
+    parts.close();
+  }
+}

@@ -1,0 +1,221 @@
+package dev.flotilla.pass;
+
+import dev.flotilla.memory.Autocast;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Activations;
+import dev.flotilla.model.Gradient;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.bytedeco.pytorch.BoolOptional;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs spans forward, with or without a graph, again, and backward.
+ *
+ * <p>A recomputed span runs without a graph, and runs again in backward with the same random
+ * numbers and number types; what would make the second run another one is refused by name.
+ */
+final class SpanRunner {
+
+  private final PartRunner parts;
+  // By the number of the part that follows: which tensors gradients flow into.
+  private final Map<Integer, List<Boolean>> differentiable = new HashMap<>();
+
+  SpanRunner(PartRunner parts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Runs a span and cuts its outputs off.
+   *
+   * @param keepsCores whether a recomputed span keeps what its cores give
+   */
+  Passage forward(Span span, Activations input, long microStep, boolean keepsCores) {
+    List<TensorForm> body = new ArrayList<>();
+    try (var _ = TensorScope.open()) {
+      var known = span.isRecomputed() ? differentiable.get(span.to()) : null;
+      if (known == null) {
+        return withGraph(span, input, microStep, body);
+      }
+      var cores = new KeptCores();
+      try {
+        var outputs = withoutGraph(span, input, microStep, keepsCores ? cores : null, body);
+        return new Passage(span, outputs, known, body, cores);
+      } catch (RuntimeException | Error failure) {
+        cores.close();
+        throw failure;
+      }
+    }
+  }
+
+  /** Without a graph nobody can tell what is differentiable, so a span's first run has one. */
+  private Passage withGraph(Span span, Activations input, long microStep, List<TensorForm> body) {
+    var outputs = parts.train(span, input, microStep, null, noteForms(span, body));
+    var flags = outputs.tensors().stream().map(Tensor::requires_grad).toList();
+    differentiable.put(span.to(), flags);
+    return new Passage(span, outputs, flags, body, new KeptCores());
+  }
+
+  /** A change of the input in place would go unnoticed here, and the replay would start from it. */
+  private Activations withoutGraph(
+      Span span,
+      Activations input,
+      long microStep,
+      @Nullable KeptCores cores,
+      List<TensorForm> body) {
+    try (var _ = new NoGradGuard()) {
+      var before = versions(input);
+      var outputs = parts.train(span, input, microStep, cores, noteForms(span, body));
+      if (!versions(input).equals(before)) {
+        throw new IllegalStateException(
+            ("%s changes its input in place, so it cannot be recomputed: use an operation that"
+                    + " makes a new tensor")
+                .formatted(names(span)));
+      }
+      return outputs;
+    }
+  }
+
+  private String names(Span span) {
+    String first = parts.name(span.from());
+    return span.to() - span.from() == 1 ? first : first + " … " + parts.name(span.to() - 1);
+  }
+
+  private static Consumer<Activations> noteForms(Span span, List<TensorForm> forms) {
+    return body -> {
+      if (span.isRecomputed()) {
+        body.tensors().forEach(tensor -> forms.add(TensorForm.of(tensor, false)));
+      }
+    };
+  }
+
+  private static List<Long> versions(Activations activations) {
+    return activations.tensors().stream().map(Tensor::_version).toList();
+  }
+
+  /**
+   * Runs a span again, with a graph, up to where {@link #pullBack} goes on.
+   *
+   * @param autocast the number type of the first run
+   */
+  Replay replay(
+      Passage passage, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
+    try (var _ = Autocast.like(autocast, parts.device())) {
+      var replay = parts.replay(passage.span(), input, microStep, passage.cores());
+      requireSame(passage, replay.outputs());
+      return replay;
+    }
+  }
+
+  private static int last(Passage passage) {
+    return passage.span().to() - 1;
+  }
+
+  /**
+   * Returns what backward through the replayed graph starts from.
+   *
+   * @param gradients of the span's outputs
+   */
+  List<Gradient> pullBack(Passage passage, Activations replayed, List<Tensor> gradients) {
+    var ending = parts.ending(last(passage));
+    if (ending == null) {
+      return paired(replayed, gradients);
+    }
+    try (var scope = TensorScope.open();
+        var _ = new NoGradGuard()) {
+      var pulled = ending.pullBack(replayed, gradients);
+      for (var gradient : pulled) {
+        requireForm(gradient, "ending of " + parts.name(last(passage)));
+        scope.handOut(gradient.value());
+      }
+      return pulled;
+    }
+  }
+
+  /** Returns what backward goes on from before a core that was left out. */
+  List<Gradient> pullBack(Passage passage, Replay.Cut cut) {
+    try (var scope = TensorScope.open();
+        var _ = new NoGradGuard()) {
+      var gradients =
+          cut.outputs().tensors().stream().map(leaf -> new Tensor(leaf.grad())).toList();
+      var kept = passage.cores().of(cut.part());
+      var pulled = parts.core(cut.part()).pullBack(cut.input(), kept, gradients);
+      for (var gradient : pulled) {
+        requireForm(gradient, "core of " + parts.name(cut.part()));
+        scope.handOut(gradient.value());
+      }
+      return pulled;
+    }
+  }
+
+  /** Libtorch would sum or convert what does not fit without a word. */
+  private static void requireForm(Gradient gradient, String of) {
+    if (!gradient.value().defined()) {
+      return;
+    }
+    var form = TensorForm.of(gradient.of(), false);
+    if (!form.fits(gradient.value())) {
+      throw new IllegalStateException(
+          "the %s gives a gradient of %s for a tensor of %s"
+              .formatted(of, TensorForm.of(gradient.value(), false), form));
+    }
+  }
+
+  /** Gives outputs their gradients. */
+  static List<Gradient> paired(Activations outputs, List<Tensor> gradients) {
+    return IntStream.range(0, gradients.size())
+        .mapToObj(i -> new Gradient(outputs.tensors().get(i), gradients.get(i)))
+        .toList();
+  }
+
+  private void requireSame(Passage passage, Activations replayed) {
+    var forms = passage.body();
+    boolean fits = forms.size() == replayed.tensors().size();
+    for (int i = 0; fits && i < forms.size(); i++) {
+      fits = forms.get(i).fits(replayed.tensors().get(i));
+    }
+    if (!fits) {
+      var got = replayed.tensors().stream().map(tensor -> TensorForm.of(tensor, false)).toList();
+      throw new IllegalStateException(
+          ("%s gave %s when it was recomputed, but %s the first time: a segment that is recomputed"
+                  + " must do the same again")
+              .formatted(parts.name(last(passage)), got, forms));
+    }
+  }
+
+  /** Runs a graph backward from gradients, of which some may be undefined. */
+  static void backward(List<Gradient> gradients) {
+    List<Tensor> roots = new ArrayList<>();
+    List<Tensor> seeds = new ArrayList<>();
+    for (var gradient : gradients) {
+      if (gradient.value().defined() && gradient.of().requires_grad()) {
+        roots.add(gradient.of());
+        seeds.add(gradient.value());
+      }
+    }
+    if (!roots.isEmpty()) {
+      torch.backward(vector(roots), vector(seeds), new BoolOptional(), false, new TensorVector());
+    }
+  }
+
+  private static TensorVector vector(List<Tensor> tensors) {
+    return new TensorVector(tensors.toArray(Tensor[]::new));
+  }
+
+  /** Runs replays so that they leave no trace in the random numbers that anybody draws later. */
+  void leavingNoTrace(Runnable replays) {
+    try (var _ = TensorScope.open()) {
+      var numbers = parts.generator().get_state();
+      replays.run();
+      parts.generator().set_state(numbers);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package dev.flotilla.pass;
+
+import dev.flotilla.memory.Autocast;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Activations;
+import java.util.ArrayList;
+import java.util.List;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a chain forward span by span, and backward the same way.
+ *
+ * <p>Between two spans the graph is cut: the next span starts from tensors that collect the
+ * gradient.
+ */
+final class Tape {
+
+  private final PartRunner parts;
+  private final SpanRunner spanRunner;
+  private final List<Passage> passages = new ArrayList<>();
+  private Retention retention;
+  private Activations inputs = Activations.of();
+  private long microStep;
+  private torch.@Nullable ScalarType autocast;
+
+  Tape(PartRunner parts, Retention retention) {
+    this.parts = parts;
+    this.spanRunner = new SpanRunner(parts);
+    this.retention = retention;
+  }
+
+  /** Sets who hears of the passes to come and stores what they keep. */
+  void retention(Retention value) {
+    retention = value;
+  }
+
+  /** Runs all spans; what the last one returns has its graph and belongs to the caller's scope. */
+  Activations forward(List<Span> spans, Activations input, long step) {
+    clear();
+    inputs = input;
+    microStep = step;
+    autocast = Autocast.current(parts.device());
+    var current = input;
+    for (var span : spans.subList(0, spans.size() - 1)) {
+      current = cross(span, current);
+    }
+    try (var scope = TensorScope.open()) {
+      var outputs = parts.train(spans.getLast(), current, step);
+      outputs.tensors().forEach(scope::handOut);
+      retention.passed();
+      return outputs;
+    }
+  }
+
+  private Activations cross(Span span, Activations input) {
+    var passage = spanRunner.forward(span, input, microStep, retention.keepsCores());
+    retention.passed();
+    if (span.isRecomputed() && retention.storehouse().moves() && !passages.isEmpty()) {
+      passages.getLast().store(retention.storehouse());
+    }
+    passages.add(passage);
+    return passage.pause();
+  }
+
+  /** Goes on where the backward of the loss has paused. */
+  void backward() {
+    if (!passages.isEmpty()) {
+      spanRunner.leavingNoTrace(
+          () -> {
+            for (int i = passages.size() - 1; i >= 0; i--) {
+              backward(i);
+              passages.removeLast().close();
+            }
+          });
+    }
+    retention.ended();
+  }
+
+  private void backward(int index) {
+    if (index > 0) {
+      passages.get(index - 1).fetch();
+    }
+    if (index > 1) {
+      passages.get(index - 2).prepare();
+    }
+    try (var _ = TensorScope.open()) {
+      var passage = passages.get(index);
+      var gradients = passage.takeGradients();
+      var graph = passage.graph();
+      if (graph == null) {
+        // A stretch without anything to train gets no gradients, and need not run again.
+        if (gradients.stream().anyMatch(Tensor::defined)) {
+          replay(index, gradients);
+        }
+      } else {
+        SpanRunner.backward(SpanRunner.paired(graph, gradients));
+      }
+    }
+  }
+
+  private void replay(int index, List<Tensor> gradients) {
+    var passage = passages.get(index);
+    var input = index == 0 ? inputs : passages.get(index - 1).pause();
+    long start = System.nanoTime();
+    List<Replay.Cut> cuts;
+    try (var scope = TensorScope.open()) {
+      var replay = spanRunner.replay(passage, input, microStep, autocast);
+      retention.replayed(System.nanoTime() - start);
+      var seeds = spanRunner.pullBack(passage, replay.outputs(), gradients);
+      retention.passed();
+      SpanRunner.backward(seeds);
+      cuts = replay.cuts();
+      cuts.forEach(cut -> cut.input().tensors().forEach(scope::handOut));
+      cuts.forEach(cut -> cut.outputs().tensors().forEach(scope::handOut));
+    }
+    for (var cut : cuts.reversed()) {
+      try (var _ = TensorScope.open()) {
+        SpanRunner.backward(spanRunner.pullBack(passage, cut));
+      }
+    }
+  }
+
+  /** Returns where backward is, for messages; nothing where it does not pause. */
+  String place() {
+    return passages.isEmpty() ? "" : " of " + parts.name(passages.getLast().span().to() - 1);
+  }
+
+  /** Drops what a pass that has failed left behind. */
+  void clear() {
+    passages.forEach(Passage::close);
+    passages.clear();
+  }
+}

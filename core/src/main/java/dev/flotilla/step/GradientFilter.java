@@ -1,0 +1,32 @@
+package dev.flotilla.step;
+
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.pass.MicroStep;
+import dev.flotilla.state.RunState;
+import java.util.Map;
+
+/** Changes or judges the gradients of a window, before or after the exchange. */
+@FunctionalInterface
+public interface GradientFilter {
+
+  /**
+   * Works on the gradients in place and tells whether the update goes on; all ranks say the same.
+   */
+  boolean apply(Gradients gradients, MicroStep step);
+
+  /**
+   * Tells whether it has something to do in the window to come, the same on all ranks; if so, a
+   * filter before the exchange keeps buckets from leaving while backward goes on.
+   */
+  default boolean isDue() {
+    return true;
+  }
+
+  /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
+  default void remember(RunState state) {}
+
+  /** Returns what the run's summary should say; nothing by default. */
+  default Map<String, Object> figures() {
+    return Map.of();
+  }
+}

@@ -1,0 +1,195 @@
+package dev.flotilla.step;
+
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.data.Batch;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.LossTerms;
+import dev.flotilla.pass.Accumulation;
+import dev.flotilla.pass.BoundModel;
+import dev.flotilla.pass.ForwardBackward;
+import dev.flotilla.pass.MicroStep;
+import dev.flotilla.pass.SegmentChain;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.State;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds the gradients of micro-batches to the window's sums: the phase FORWARD, with what it holds
+ * back until a window is complete.
+ */
+final class GradientPasses {
+
+  private final BoundModel model;
+  private final Gradients gradients;
+  private final SegmentChain chain;
+  private final @Nullable PooledWindow pool;
+  private final ForwardBackward pass;
+  private final Consumer<String> notices;
+  private final BiConsumer<Runnable, Object> duringBackward;
+  private final boolean isAlone;
+  private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
+
+  /** What remains to be checked once, in the first backward passes. */
+  private enum FirstPasses {
+    GRADIENTS_UNBOUND,
+    PLACE_UNCHECKED,
+    DONE
+  }
+
+  /**
+   * Builds the passes of a plan.
+   *
+   * @param duringBackward runs a backward, given what it runs through; it may share gradients that
+   *     are complete
+   */
+  GradientPasses(
+      StepPlan plan,
+      StepContext context,
+      SegmentChain chain,
+      BiConsumer<Runnable, Object> duringBackward) {
+    this.duringBackward = duringBackward;
+    this.isAlone = context.collective().size() == 1 && context.model().device().isCuda();
+    this.model = context.model();
+    this.gradients = model.arena().gradients();
+    this.chain = chain;
+    this.notices = context.notices();
+    plan.owner(Claim.Retain.class).ifPresent(c -> chain.retention(c.worker().apply(context)));
+    pool =
+        plan.owner(Claim.Pool.class)
+            .filter(_ -> model.buffers().hasStatistics())
+            .map(c -> new PooledWindow(c, plan, chain, context))
+            .orElse(null);
+    ForwardBackward innermost = pool == null ? chain : pool.pass();
+    for (var layer : plan.chain(Claim.Forward.class).reversed()) {
+      innermost = layer.worker().apply(context).around(innermost);
+    }
+    pass = innermost;
+  }
+
+  /** Takes a micro-batch; its gradients are there at the end of the window at the latest. */
+  void add(Batch batch, MicroStep step) {
+    if (pool != null) {
+      pool.add(batch);
+      if (!pool.isOverWindow() || step.decision() == Accumulation.Decision.UPDATE) {
+        runPool(pool, step);
+      }
+    } else if (!batch.isEmpty()) {
+      run(List.of(batch), step);
+    }
+  }
+
+  /** Takes a loss that a loop of the user's own has computed. */
+  void add(LossTerms loss, MicroStep step) {
+    backward(List.of(loss), step);
+  }
+
+  /** Ends a window whose end no micro-batch has told; all ranks call it together. */
+  void complete(MicroStep step) {
+    // Also without a batch: other ranks wait for this one's share in the statistics.
+    if (pool != null && pool.isOverWindow()) {
+      runPool(pool, step);
+    }
+  }
+
+  private void runPool(PooledWindow window, MicroStep step) {
+    try {
+      run(window.batches(), step);
+    } finally {
+      window.clear();
+    }
+  }
+
+  private void run(List<Batch> batches, MicroStep step) {
+    try (var _ = TensorScope.open()) {
+      backward(pass.forward(batches, step), step);
+    }
+  }
+
+  private void backward(List<LossTerms> losses, MicroStep step) {
+    losses.forEach(GradientPasses::requireTerms);
+    if (losses.isEmpty()) {
+      pass.backward(losses, step);
+      return;
+    }
+    // Totals first: an exchange may begin while backward goes on.
+    losses.forEach(loss -> gradients.addLoss(loss.sum(), loss.count()));
+    gradients.sealTotals();
+    switch (firstPasses) {
+      case GRADIENTS_UNBOUND -> {
+        nameUnused(model.arena().bindGradientsAfter(() -> pass.backward(losses, step)));
+        firstPasses = FirstPasses.PLACE_UNCHECKED;
+      }
+      case PLACE_UNCHECKED -> {
+        if (isAlone) {
+          share(losses, step);
+        } else {
+          pass.backward(losses, step);
+          model.arena().requireGradientsInPlace();
+        }
+        firstPasses = FirstPasses.DONE;
+      }
+      case DONE -> share(losses, step);
+    }
+  }
+
+  /** Pooled batches take part in collectives of their own in backward: nothing else may then. */
+  private void share(List<LossTerms> losses, MicroStep step) {
+    if (isAlone) {
+      model.arena().addGradientsAfter(() -> pass.backward(losses, step));
+    } else if (pool == null) {
+      duringBackward.accept(() -> pass.backward(losses, step), chain.spans());
+    } else {
+      pass.backward(losses, step);
+    }
+  }
+
+  private static void requireTerms(LossTerms loss) {
+    if (loss.count() == 0 && loss.sum().item_double() != 0) {
+      throw new IllegalStateException(
+          "the loss is not zero but states no terms: give LossTerms the number it sums over");
+    }
+  }
+
+  private void nameUnused(List<String> unused) {
+    if (!unused.isEmpty()) {
+      notices.accept(
+          "not reached by backward, so exchanged as zeros and not updated: "
+              + String.join(", ", unused));
+    }
+  }
+
+  /** Throws away what a pass that has failed left behind, and the window. */
+  void abandon() {
+    chain.abandon();
+    clear();
+  }
+
+  /** Throws away what the window holds so far. */
+  void clear() {
+    if (pool != null) {
+      pool.clear();
+    }
+    gradients.clear();
+  }
+
+  /**
+   * Puts down, or takes up, a window that has not ended.
+   *
+   * @param sums what the window's sums belong to
+   */
+  void remember(RunState state, State sums) {
+    gradients.remember(sums.part("window"));
+    if (pool != null) {
+      pool.remember(state);
+    }
+  }
+
+  /** Returns what the run's summary should say. */
+  Map<String, Object> figures() {
+    return chain.figures();
+  }
+}

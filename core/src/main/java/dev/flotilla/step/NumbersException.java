@@ -1,0 +1,18 @@
+package dev.flotilla.step;
+
+import dev.flotilla.world.ExitCoded;
+import dev.flotilla.world.ExitCodes;
+
+/** Thrown when a loss or gradient is not finite, or ranks hold different parameters. */
+public final class NumbersException extends RuntimeException implements ExitCoded {
+
+  /** Creates an exception with a message for the user. */
+  public NumbersException(String message) {
+    super(message);
+  }
+
+  @Override
+  public int exitCode() {
+    return ExitCodes.NUMBERS;
+  }
+}

@@ -1,0 +1,54 @@
+package dev.flotilla.step;
+
+import dev.flotilla.state.RunState;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** What ranks do together after an update, such as averaging parameters now and then. */
+@FunctionalInterface
+public interface Sync extends AutoCloseable {
+
+  /** Nothing. */
+  Sync NONE = _ -> {};
+
+  /** Called by all ranks after every window, also one whose update was skipped. */
+  void afterWindow(StepOutcome window);
+
+  /** Says whose update it follows, once, before the first window. */
+  default void follow(Update update) {}
+
+  /** Tells whether ranks hold parameters of their own at times; by default they never do. */
+  default boolean letsRanksDiffer() {
+    return false;
+  }
+
+  /**
+   * Tells whether now, after so many updates, is the time to compare the parameters of all ranks,
+   * which is to happen once in so many.
+   */
+  default boolean comparesAfter(long updates, long every) {
+    return updates % every == 0;
+  }
+
+  /**
+   * Runs an action with the average of all ranks' parameters in place of this rank's own, which
+   * come back afterwards; all ranks call it together.
+   */
+  default <T> T whileAveraged(Supplier<T> action) {
+    return action.get();
+  }
+
+  /** Gives all ranks the average of their parameters for good; all ranks call it together. */
+  default void average() {}
+
+  /** Returns what the run's summary should say; nothing by default. */
+  default Map<String, Object> figures() {
+    return Map.of();
+  }
+
+  /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
+  default void remember(RunState state) {}
+
+  @Override
+  default void close() {}
+}
