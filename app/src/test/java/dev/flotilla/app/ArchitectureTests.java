@@ -84,7 +84,7 @@ class ArchitectureTests {
     }
     assertThat(packagesUsedBy(ConfiguredRun.class)).contains("dev.flotilla.train");
     assertThat(packagesUsedBy(ClipByNorm.class))
-        .contains("dev.flotilla.strategy", "dev.flotilla.engine");
+        .contains("dev.flotilla.strategy", "dev.flotilla.step");
     assertThat(packagesUsedBy(StepRunner.class)).contains("dev.flotilla.arena");
     assertThat(PRODUCT).noneMatch(type -> type.getPackageName().contains(".wrong"));
   }

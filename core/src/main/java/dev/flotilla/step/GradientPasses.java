@@ -41,13 +41,13 @@ final class GradientPasses {
   }
 
   /**
-   * Builds the passes of a plan.
+   * Puts the passes together.
    *
    * @param duringBackward runs a backward, given what it runs through; it may share gradients that
    *     are complete
    */
   GradientPasses(
-      StepPlan plan,
+      Workers workers,
       StepContext context,
       SegmentChain chain,
       BiConsumer<Runnable, Object> duringBackward) {
@@ -57,15 +57,16 @@ final class GradientPasses {
     this.gradients = model.arena().gradients();
     this.chain = chain;
     this.notices = context.notices();
-    plan.owner(Claim.Retain.class).ifPresent(c -> chain.retention(c.worker().apply(context)));
+    workers.retention().ifPresent(chain::retention);
     pool =
-        plan.owner(Claim.Pool.class)
+        workers
+            .poolsOverWindow()
             .filter(_ -> model.buffers().hasStatistics())
-            .map(c -> new PooledWindow(c, plan, chain, context))
+            .map(isOver -> new PooledWindow(isOver, workers.retention().isEmpty(), chain, context))
             .orElse(null);
     ForwardBackward innermost = pool == null ? chain : pool.pass();
-    for (var layer : plan.chain(Claim.Forward.class).reversed()) {
-      innermost = layer.worker().apply(context).around(innermost);
+    for (var layer : workers.layers().reversed()) {
+      innermost = layer.around(innermost);
     }
     pass = innermost;
   }

@@ -24,10 +24,17 @@ final class PooledWindow {
   private final PooledChain pass;
   private final List<Batch> waiting = new ArrayList<>();
 
-  PooledWindow(Claim.Pool claim, StepPlan plan, SegmentChain chain, StepContext context) {
-    isOverWindow = claim.isOverWindow();
+  /**
+   * Prepares passes over several batches.
+   *
+   * @param isOverWindow whether they are those of a whole window
+   * @param mayKeepGraphs whether nothing says that a forward pass shall keep less
+   */
+  PooledWindow(
+      boolean isOverWindow, boolean mayKeepGraphs, SegmentChain chain, StepContext context) {
+    this.isOverWindow = isOverWindow;
     requireAllPooled(context.model());
-    boolean keepsGraphs = !isOverWindow && plan.owner(Claim.Retain.class).isEmpty();
+    boolean keepsGraphs = !isOverWindow && mayKeepGraphs;
     pass = new PooledChain(context.model(), chain, context.collective(), keepsGraphs);
   }
 

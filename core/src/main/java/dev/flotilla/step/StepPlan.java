@@ -2,34 +2,27 @@ package dev.flotilla.step;
 
 import dev.flotilla.pass.Accumulation;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /**
- * Which claims fill which phase, resolved and free of conflicts; holds no native object.
+ * The techniques of a run, sorted, and which of their claims fill which phase; holds no native
+ * object.
  *
  * <p>Made by the planner of the strategy package, which refuses conflicts.
+ *
+ * @param techniques in the order of their keys
  */
-public final class StepPlan {
+public record StepPlan(List<Technique> techniques) {
 
-  private final Map<Phase, List<Claim>> claims = new EnumMap<>(Phase.class);
-
-  /** Sorts claims into their phases. */
-  public StepPlan(List<Claim> all) {
+  /** Sorts techniques by key. */
+  public StepPlan {
+    techniques = techniques.stream().sorted(Comparator.comparing(Technique::key)).toList();
     for (var phase : Phase.values()) {
-      var ofPhase =
-          all.stream()
-              .filter(claim -> claim.phase() == phase)
-              .sorted(Comparator.comparingInt(Claim::order))
-              .toList();
-      if (phase.hasOneOwner() && ofPhase.size() > 1) {
+      if (phase.hasOneOwner() && claims(techniques, phase).size() > 1) {
         throw new IllegalArgumentException(phase + " has one owner, but was claimed twice");
       }
-      claims.put(phase, ofPhase);
     }
   }
 
@@ -38,12 +31,12 @@ public final class StepPlan {
     return new StepPlan(List.of());
   }
 
-  /** Returns what happens in a phase, in words. */
-  public String describe(Phase phase) {
-    var ofPhase = claims.getOrDefault(phase, List.of());
-    return ofPhase.isEmpty()
-        ? phase.byDefault()
-        : ofPhase.stream().map(Claim::does).collect(Collectors.joining(", then "));
+  private static List<Claim> claims(List<Technique> techniques, Phase phase) {
+    return techniques.stream()
+        .flatMap(technique -> technique.claims().stream())
+        .filter(claim -> claim.phase() == phase)
+        .sorted(Comparator.comparingInt(Claim::order))
+        .toList();
   }
 
   /**
@@ -54,21 +47,18 @@ public final class StepPlan {
    */
   public UpdateCount updateCount(OptionalInt microBatch, long microStepsPerEpoch) {
     var windows =
-        owner(Claim.Accumulate.class)
-            .map(claim -> claim.worker().apply(microBatch, _ -> {}))
+        techniques.stream()
+            .flatMap(technique -> technique.accumulation(microBatch, _ -> {}).stream())
+            .findFirst()
             .orElse(Accumulation.NONE);
     return new UpdateCount(windows, microStepsPerEpoch);
   }
 
-  <C extends Claim> List<C> chain(Class<C> type) {
-    return claims.values().stream()
-        .flatMap(List::stream)
-        .filter(type::isInstance)
-        .map(type::cast)
-        .toList();
-  }
-
-  <C extends Claim> Optional<C> owner(Class<C> type) {
-    return chain(type).stream().findFirst();
+  /** Returns what happens in a phase, in words. */
+  public String describe(Phase phase) {
+    var claims = claims(techniques, phase);
+    return claims.isEmpty()
+        ? phase.byDefault()
+        : claims.stream().map(Claim::does).collect(Collectors.joining(", then "));
   }
 }

@@ -59,9 +59,10 @@ public final class StepRunner implements Stateful, AutoCloseable {
     this.forwardTechniques =
         Optional.of(plan.describe(Phase.FORWARD))
             .filter(it -> !it.equals(Phase.FORWARD.byDefault()));
-    workers = StepWorkers.of(plan, context);
+    var made = Workers.of(plan, context);
+    workers = StepWorkers.of(made, context);
     exchange = workers.exchange();
-    passes = new GradientPasses(plan, context, chain, this::duringBackward);
+    passes = new GradientPasses(made, context, chain, this::duringBackward);
   }
 
   /** Returns what techniques have to say in the run's summary. */

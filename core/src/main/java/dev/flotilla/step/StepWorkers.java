@@ -2,14 +2,11 @@ package dev.flotilla.step;
 
 import dev.flotilla.collective.Collective;
 import dev.flotilla.exchange.BucketPlan;
-import dev.flotilla.exchange.DenseExchange;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.WindowExchange;
 import dev.flotilla.pass.Accumulation;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
-import dev.flotilla.step.Claim.GradientStage;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,35 +39,22 @@ record StepWorkers(
     boolean isAlone)
     implements Stateful, AutoCloseable {
 
-  /** Builds the workers of a plan. */
-  static StepWorkers of(StepPlan plan, StepContext context) {
-    var windows =
-        plan.owner(Claim.Accumulate.class)
-            .map(c -> c.worker().apply(context.microBatch(), context.notices()));
-    var conditions =
-        plan.chain(Claim.Condition.class).stream().map(c -> c.worker().apply(context)).toList();
-    Exchange sharing =
-        plan.owner(Claim.Share.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(() -> new DenseExchange(context.collective()));
+  /** Fills the phases that no technique has claimed. */
+  static StepWorkers of(Workers made, StepContext context) {
+    var sharing = made.exchange().orElseGet(() -> Exchange.dense(context.collective()));
     var peers = sharing.peers(context.collective());
-    var exchange = exchange(sharing, peers, plan, context);
+    var exchange = exchange(sharing, peers, made, context);
     var finite = new FiniteCheck(peers);
-    var refinements = refinements(plan.chain(Claim.Refine.class), finite, context);
-    Update update =
-        plan.owner(Claim.Apply.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(context.update());
-    Sync sync =
-        plan.owner(Claim.Follow.class).map(c -> c.worker().apply(context)).orElse(Sync.NONE);
+    var update = made.update().orElseGet(context.update());
+    var sync = made.sync().orElse(Sync.NONE);
     sync.follow(update);
     return new StepWorkers(
-        windows.orElse(Accumulation.NONE),
-        windows.isPresent(),
-        conditions,
+        made.accumulation().orElse(Accumulation.NONE),
+        made.accumulation().isPresent(),
+        made.conditions(),
         exchange,
         finite,
-        refinements,
+        made.refinements(finite),
         new Unreached(context.arena(), context.updateSettings(), peers),
         update,
         sync,
@@ -78,41 +62,14 @@ record StepWorkers(
   }
 
   private static WindowExchange exchange(
-      Exchange sharing, Collective peers, StepPlan plan, StepContext context) {
-    var buckets =
-        plan.owner(Claim.Buckets.class)
-            .map(c -> c.worker().apply(context))
-            .orElseGet(() -> BucketPlan.whole(context.arena().layout()));
+      Exchange sharing, Collective peers, Workers made, StepContext context) {
+    var buckets = made.layout().orElseGet(() -> BucketPlan.whole(context.arena().layout()));
     boolean hasNoPeer = peers.size() == 1;
-    if (!hasNoPeer && buckets.overlapsBackward() && nothingIntervenes(plan, context)) {
+    boolean nothingIntervenes = context.endsAtNonFinite() && !made.hasFilters();
+    if (!hasNoPeer && buckets.overlapsBackward() && nothingIntervenes) {
       sharing.mayShareEarly();
     }
     return new WindowExchange(sharing, buckets, context.arena(), hasNoPeer, context.notices());
-  }
-
-  private static boolean nothingIntervenes(StepPlan plan, StepContext context) {
-    return context.endsAtNonFinite()
-        && plan.chain(Claim.Condition.class).isEmpty()
-        && plan.chain(Claim.Refine.class).isEmpty();
-  }
-
-  /** Nothing infinite reaches the update; a technique may judge gradients by a vote of its own. */
-  private static List<GradientFilter> refinements(
-      List<Claim.Refine> claims, FiniteCheck finite, StepContext context) {
-    List<GradientFilter> filters = new ArrayList<>();
-    boolean isChecked = claims.stream().anyMatch(claim -> claim.stage() == GradientStage.VOTE);
-    for (var claim : claims) {
-      if (!isChecked && claim.stage().compareTo(GradientStage.VOTE) > 0) {
-        filters.add(finite);
-        isChecked = true;
-      }
-      var filter = claim.worker().apply(context);
-      filters.add(claim.stage() == GradientStage.VOTE ? finite.watching(filter) : filter);
-    }
-    if (!isChecked) {
-      filters.add(finite);
-    }
-    return filters;
   }
 
   /** Returns what techniques have to say in the run's summary. */

@@ -15,7 +15,7 @@ import java.util.Set;
  * @param model what is trained
  * @param layout the trainable parameters
  * @param microBatch samples of a micro-step over all ranks, where known
- * @param techniques the keys of all techniques of the run
+ * @param properties what the techniques of the run state of themselves
  */
 public record PlanFacts(
     int ranks,
@@ -23,11 +23,16 @@ public record PlanFacts(
     Model model,
     Layout layout,
     OptionalInt microBatch,
-    Set<String> techniques) {
+    Set<Property> properties) {
 
   /** Copies the set. */
   public PlanFacts {
-    techniques = Set.copyOf(techniques);
+    properties = Set.copyOf(properties);
+  }
+
+  /** Tells whether a technique of the run has a property. */
+  public boolean has(Property property) {
+    return properties.contains(property);
   }
 
   /** Tells whether the model keeps running statistics of batches, as BatchNorm does. */

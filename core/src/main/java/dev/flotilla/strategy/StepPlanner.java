@@ -1,6 +1,5 @@
 package dev.flotilla.strategy;
 
-import dev.flotilla.step.Claim;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepPlan;
 import java.util.ArrayList;
@@ -32,14 +31,14 @@ public final class StepPlanner {
     List<PlanIssue> issues = new ArrayList<>();
     issues.addAll(repeated(sorted));
     issues.addAll(conflicts(sorted));
+    issues.addAll(contradictions(sorted));
     issues.addAll(filtersBeforeResiduals(sorted));
     sorted.forEach(technique -> issues.addAll(technique.issues(facts)));
     var errors = issues.stream().filter(PlanIssue::isError).toList();
     if (!errors.isEmpty()) {
       throw new PlanRejectedException(errors);
     }
-    List<Claim> claims = sorted.stream().flatMap(t -> t.claims().stream()).toList();
-    return new Plan(new StepPlan(claims), issues);
+    return new Plan(new StepPlan(List.copyOf(sorted)), issues);
   }
 
   private static List<PlanIssue> repeated(List<? extends Strategy> techniques) {
@@ -71,6 +70,31 @@ public final class StepPlanner {
         + (distinct.size() == 2 ? " both" : " all");
   }
 
+  private static List<PlanIssue> contradictions(List<? extends Strategy> techniques) {
+    List<PlanIssue> issues = new ArrayList<>();
+    for (var technique : techniques) {
+      for (var other : techniques) {
+        other
+            .contradicts()
+            .forEach(
+                (property, why) -> {
+                  if (technique.properties().contains(property)) {
+                    issues.add(contradiction(technique, other, property, why));
+                  }
+                });
+      }
+    }
+    return issues;
+  }
+
+  private static PlanIssue contradiction(
+      Strategy technique, Strategy other, Property property, String why) {
+    return PlanIssue.error(
+        "%s and %s contradict each other: %s, and %s"
+            .formatted(technique.key(), other.key(), property.words(), why),
+        "remove one of them");
+  }
+
   /**
    * What a rank keeps must have been judged and limited before: scaling can be, other changes not.
    */
@@ -93,13 +117,12 @@ public final class StepPlanner {
   }
 
   private static boolean keepsResiduals(Strategy technique) {
-    return technique.claims().stream()
-        .anyMatch(claim -> claim instanceof Claim.Share share && share.keepsResiduals());
+    return technique.properties().contains(Property.KEEPS_RESIDUALS);
   }
 
   private static boolean changesMoreThanScale(Strategy technique) {
-    return technique.claims().stream()
-        .anyMatch(claim -> claim instanceof Claim.Refine refine && !refine.onlyScales());
+    return claims(technique, Phase.REFINE)
+        && !technique.properties().contains(Property.ONLY_SCALES_GRADIENTS);
   }
 
   private static boolean claims(Strategy technique, Phase phase) {

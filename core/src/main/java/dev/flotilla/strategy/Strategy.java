@@ -1,7 +1,9 @@
 package dev.flotilla.strategy;
 
-import dev.flotilla.step.Claim;
+import dev.flotilla.step.Technique;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * A technique: a settings record that claims phases of the step.
@@ -9,17 +11,19 @@ import java.util.List;
  * <p>Adding one is: a package with this record and its package-private workers, a line in the
  * catalogue, a row in the conformance table, an example and a page.
  */
-public interface Strategy {
+public interface Strategy extends Technique {
 
-  /** Returns the key under which recipes name this technique. */
-  String key();
+  /** Returns what other techniques must know of it; nothing by default. */
+  default Set<Property> properties() {
+    return Set.of();
+  }
 
-  /** Returns the phases it works in; factories only, nothing native. */
-  List<Claim> claims();
-
-  /** Tells whether ranks hold parameters of their own at times. */
-  default boolean letsRanksDiffer() {
-    return false;
+  /**
+   * Returns the properties of others that it cannot work with, each with the reason as half of a
+   * sentence; none by default.
+   */
+  default Map<Property, String> contradicts() {
+    return Map.of();
   }
 
   /** Returns what stands against it, or makes it useless, in this run. */

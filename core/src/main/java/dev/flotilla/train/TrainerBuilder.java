@@ -16,6 +16,7 @@ import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.world.World;
@@ -241,9 +242,10 @@ public final class TrainerBuilder {
             requiredModel(),
             layout,
             microBatch,
-            strategies.stream().map(Strategy::key).collect(Collectors.toSet()));
-    boolean ranksDiffer =
-        world.size() > 1 && strategies.stream().anyMatch(Strategy::letsRanksDiffer);
+            strategies.stream()
+                .flatMap(technique -> technique.properties().stream())
+                .collect(Collectors.toSet()));
+    boolean ranksDiffer = world.size() > 1 && facts.has(Property.LETS_RANKS_DIFFER);
     if (nonFinite == NonFinite.ROLLBACK && ranksDiffer) {
       throw new PlanRejectedException(
           List.of(

@@ -2,6 +2,9 @@ package dev.flotilla.verify;
 
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.Strategy;
 import java.util.List;
 
@@ -19,15 +22,18 @@ final class GradientCopy implements Strategy {
 
   @Override
   public List<Claim> claims() {
-    return List.of(
-        new Claim.Refine(
+    return List.of(new Claim(Phase.REFINE, GradientStage.VOTE, "copy the gradient"));
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    return new Workers()
+        .refine(
             GradientStage.VOTE,
-            "copy the gradient",
-            _ ->
-                (gradients, _) -> {
-                  last = FlatCopy.of(gradients.values());
-                  return true;
-                }));
+            (gradients, _) -> {
+              last = FlatCopy.of(gradients.values());
+              return true;
+            });
   }
 
   double[] last() {

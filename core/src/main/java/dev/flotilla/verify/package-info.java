@@ -6,7 +6,7 @@
  * and the weights of every update. Causes are found by probing the model, the loss and the
  * composition of the gradients, never from names.
  *
- * <p>Imports point one way: config → verify → train → engine.
+ * <p>Imports point one way: config → verify → train → step.
  */
 @NullMarked
 package dev.flotilla.verify;

@@ -9,7 +9,6 @@ import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Sgd;
-import dev.flotilla.pass.Accumulation;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.step.Phase;
@@ -61,11 +60,11 @@ class StepPlannerTests {
   }
 
   private static Claim windows(String does) {
-    return new Claim.Accumulate(does, (_, _) -> Accumulation.NONE);
+    return new Claim(Phase.ACCUMULATION, does);
   }
 
   private static Claim refine(GradientStage stage, String does) {
-    return new Claim.Refine(stage, does, _ -> (_, _) -> true);
+    return new Claim(Phase.REFINE, stage, does);
   }
 
   @Test

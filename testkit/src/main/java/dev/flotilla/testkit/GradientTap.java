@@ -4,6 +4,9 @@ import dev.flotilla.arena.Gradients;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.Strategy;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -25,8 +28,12 @@ public final class GradientTap implements Strategy {
 
   @Override
   public List<Claim> claims() {
-    return List.of(
-        new Claim.Refine(GradientStage.CLIP, "copy", _ -> (gradients, _) -> copy(gradients)));
+    return List.of(new Claim(Phase.REFINE, GradientStage.CLIP, "copy"));
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    return new Workers().refine(GradientStage.CLIP, (gradients, _) -> copy(gradients));
   }
 
   private boolean copy(Gradients gradients) {

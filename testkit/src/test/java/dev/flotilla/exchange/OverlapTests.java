@@ -21,7 +21,9 @@ import dev.flotilla.pass.MicroStep;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
+import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
@@ -117,9 +119,14 @@ class OverlapTests {
 
     @Override
     public List<Claim> claims() {
-      return List.of(
-          new Claim.Buckets("two buckets", TwoBuckets::plan),
-          new Claim.Share("dense", context -> telling(new DenseExchange(context.collective()))));
+      return List.of(new Claim(Phase.LAYOUT, "two buckets"), new Claim(Phase.EXCHANGE, "dense"));
+    }
+
+    @Override
+    public Workers workers(StepContext context) {
+      return new Workers()
+          .layout(plan(context))
+          .exchange(telling(Exchange.dense(context.collective())));
     }
 
     private static BucketPlan plan(StepContext context) {
@@ -162,9 +169,12 @@ class OverlapTests {
 
     @Override
     public List<Claim> claims() {
-      return List.of(
-          new Claim.Forward(
-              ForwardStage.WEIGHT, "one more", context -> inner -> layer(context, inner)));
+      return List.of(new Claim(ForwardStage.WEIGHT, "one more"));
+    }
+
+    @Override
+    public Workers workers(StepContext context) {
+      return new Workers().forward(ForwardStage.WEIGHT, inner -> layer(context, inner));
     }
 
     private ForwardBackward layer(StepContext context, ForwardBackward inner) {

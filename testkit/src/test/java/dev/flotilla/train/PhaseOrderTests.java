@@ -1,6 +1,7 @@
 package dev.flotilla.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Layout;
@@ -9,6 +10,7 @@ import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.optim.Sgd;
+import dev.flotilla.pass.Accumulation;
 import dev.flotilla.pass.Accumulation.Decision;
 import dev.flotilla.pass.ForwardBackward;
 import dev.flotilla.pass.MicroStep;
@@ -16,13 +18,19 @@ import dev.flotilla.state.RunState;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
 import dev.flotilla.step.Update;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** A technique that claims every phase and writes down when it is called. */
@@ -40,18 +48,36 @@ class PhaseOrderTests {
     @Override
     public List<Claim> claims() {
       return List.of(
-          new Claim.Follow("sync", _ -> _ -> calls.add("sync")),
-          new Claim.Apply("update", _ -> recordingUpdate()),
-          new Claim.Refine(GradientStage.CLIP, "clip", _ -> (_, _) -> calls.add("clip")),
-          new Claim.Refine(GradientStage.UNSCALE, "unscale", _ -> (_, _) -> calls.add("unscale")),
-          new Claim.Share(
-              "exchange", _ -> (_, bucket) -> () -> calls.add("exchange from " + bucket.offset())),
-          new Claim.Buckets("two buckets", context -> twoBuckets(context.arena().layout())),
-          new Claim.Condition(GradientStage.VOTE, "vote", _ -> (_, _) -> calls.add("vote")),
-          new Claim.Accumulate(
-              "two", (_, _) -> (count, _, _) -> count == 2 ? Decision.UPDATE : Decision.CONTINUE),
-          new Claim.Forward(ForwardStage.RECOMPUTE, "inner", _ -> inner -> layer("inner", inner)),
-          new Claim.Forward(ForwardStage.PRECISION, "outer", _ -> inner -> layer("outer", inner)));
+          new Claim(Phase.SYNC, "sync"),
+          new Claim(Phase.UPDATE, "update"),
+          new Claim(Phase.REFINE, GradientStage.CLIP, "clip"),
+          new Claim(Phase.REFINE, GradientStage.UNSCALE, "unscale"),
+          new Claim(Phase.EXCHANGE, "exchange"),
+          new Claim(Phase.LAYOUT, "two buckets"),
+          new Claim(Phase.CONDITION, GradientStage.VOTE, "vote"),
+          new Claim(Phase.ACCUMULATION, "two"),
+          new Claim(ForwardStage.RECOMPUTE, "inner"),
+          new Claim(ForwardStage.PRECISION, "outer"));
+    }
+
+    @Override
+    public Optional<Accumulation> accumulation(OptionalInt microBatch, Consumer<String> notices) {
+      return Optional.of((count, _, _) -> count == 2 ? Decision.UPDATE : Decision.CONTINUE);
+    }
+
+    @Override
+    public Workers workers(StepContext context) {
+      calls.add("workers");
+      return new Workers()
+          .sync(_ -> calls.add("sync"))
+          .update(recordingUpdate())
+          .refine(GradientStage.CLIP, (_, _) -> calls.add("clip"))
+          .refine(GradientStage.UNSCALE, (_, _) -> calls.add("unscale"))
+          .exchange((_, bucket) -> () -> calls.add("exchange from " + bucket.offset()))
+          .layout(twoBuckets(context.arena().layout()))
+          .condition(GradientStage.VOTE, (_, _) -> calls.add("vote"))
+          .forward(ForwardStage.RECOMPUTE, inner -> layer("inner", inner))
+          .forward(ForwardStage.PRECISION, inner -> layer("outer", inner));
     }
 
     private static BucketPlan twoBuckets(Layout layout) {
@@ -113,6 +139,7 @@ class PhaseOrderTests {
     }
     assertThat(calls)
         .containsExactly(
+            "workers",
             "outer forward",
             "inner forward",
             "outer backward",
@@ -129,5 +156,31 @@ class PhaseOrderTests {
             "update 0.5",
             "sync",
             "closed");
+  }
+
+  /** A technique whose worker was forgotten would else do nothing, in silence. */
+  @Test
+  void aClaimWithoutAWorkerIsAnError() {
+    var forgetful =
+        new Strategy() {
+          @Override
+          public String key() {
+            return "forgetful";
+          }
+
+          @Override
+          public List<Claim> claims() {
+            return List.of(new Claim(Phase.REFINE, GradientStage.CLIP, "nothing"));
+          }
+        };
+    var builder =
+        Trainer.on(World.solo())
+            .model(new Mlp(8, List.of(), 4))
+            .optimizer(new Sgd(0.5))
+            .strategy(forgetful)
+            .threads(1);
+    assertThatThrownBy(builder::build)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("forgetful claims [REFINE], but makes workers for []");
   }
 }

@@ -5,8 +5,13 @@ import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Scales the gradient down when its norm over all parameters is too large (Pascanu et al., 2013).
@@ -34,12 +39,18 @@ public record ClipByNorm(@Setting(doc = "largest norm of the whole gradient, > 0
 
   @Override
   public List<Claim> claims() {
-    return List.of(
-        new Claim.Refine(
-            GradientStage.CLIP,
-            "clip to norm " + norm,
-            true,
-            context -> (gradients, _) -> clip(gradients, context.collective().size())));
+    return List.of(new Claim(Phase.REFINE, GradientStage.CLIP, "clip to norm " + norm));
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    int ranks = context.collective().size();
+    return new Workers().refine(GradientStage.CLIP, (gradients, _) -> clip(gradients, ranks));
+  }
+
+  @Override
+  public Set<Property> properties() {
+    return Set.of(Property.ONLY_SCALES_GRADIENTS);
   }
 
   private boolean clip(Gradients gradients, int ranks) {

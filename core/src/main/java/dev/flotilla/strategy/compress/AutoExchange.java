@@ -4,11 +4,16 @@ import dev.flotilla.memory.Precision;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Chooses between a dense exchange, one with half the bytes on the wire, and compression, by what
@@ -34,15 +39,24 @@ public record AutoExchange(Dgc dgc) implements Strategy {
 
   @Override
   public List<Claim> claims() {
-    var workers = new Dgc.Workers(dgc, true);
     return List.of(
-        new Claim.Share(
-            "dense mean, bf16 on the wire, or dgc, by what is measured",
-            true,
-            context -> AdaptiveExchange.on(workers.compression(context), context)),
-        new Claim.Apply(
-            "the optimizer, with its momentum inside the compression where that is chosen",
-            context -> new CompressedUpdate(workers.compression(context))));
+        new Claim(Phase.EXCHANGE, "dense mean, bf16 on the wire, or dgc, by what is measured"),
+        new Claim(
+            Phase.UPDATE,
+            "the optimizer, with its momentum inside the compression where that is chosen"));
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    var compression = new Compression(dgc, context, true);
+    return new Workers()
+        .exchange(AdaptiveExchange.on(compression, context))
+        .update(new CompressedUpdate(compression));
+  }
+
+  @Override
+  public Set<Property> properties() {
+    return dgc.properties();
   }
 
   @Override

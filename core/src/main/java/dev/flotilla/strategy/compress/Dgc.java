@@ -6,14 +6,18 @@ import dev.flotilla.optim.Sgd;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * Sends only the largest entries of the gradient and keeps the rest for later (Lin et al., 2018,
@@ -123,18 +127,34 @@ public record Dgc(
 
   @Override
   public List<Claim> claims() {
-    return claims(true);
+    return List.of(
+        new Claim(Phase.EXCHANGE, description()),
+        new Claim(
+            Phase.UPDATE, "the optimizer on what is shared; momentum inside the compression"));
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    return workers(context, true);
   }
 
   /** Tests switch the masking off, to compare with plain momentum. */
-  List<Claim> claims(boolean masksMomentum) {
-    var workers = new Workers(this, masksMomentum);
-    return List.of(
-        new Claim.Share(
-            description(), true, context -> new SparseExchange(workers.compression(context))),
-        new Claim.Apply(
-            "the optimizer on what is shared; momentum inside the compression",
-            context -> new CompressedUpdate(workers.compression(context))));
+  Workers workers(StepContext context, boolean masksMomentum) {
+    var compression = new Compression(this, context, masksMomentum);
+    return new Workers()
+        .exchange(new SparseExchange(compression))
+        .update(new CompressedUpdate(compression));
+  }
+
+  @Override
+  public Set<Property> properties() {
+    return Set.of(Property.KEEPS_RESIDUALS);
+  }
+
+  @Override
+  public Map<Property, String> contradicts() {
+    return Map.of(
+        Property.LETS_RANKS_DIFFER, "there are no gradients on the wire that it could compress");
   }
 
   private String description() {
@@ -142,27 +162,6 @@ public record Dgc(
     return rampupBeginStep == 0
         ? sent
         : "dense mean until update %d, then %s".formatted(rampupBeginStep, sent);
-  }
-
-  /** Gives exchange and update of one run the same state. */
-  static final class Workers {
-    private final Dgc settings;
-    private final boolean masksMomentum;
-    private @Nullable Compression compression;
-
-    Workers(Dgc settings, boolean masksMomentum) {
-      this.settings = settings;
-      this.masksMomentum = masksMomentum;
-    }
-
-    Compression compression(StepContext context) {
-      var known = compression;
-      if (known == null) {
-        known = new Compression(settings, context, masksMomentum);
-        compression = known;
-      }
-      return known;
-    }
   }
 
   @Override

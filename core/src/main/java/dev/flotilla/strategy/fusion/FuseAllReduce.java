@@ -8,13 +8,17 @@ import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Shares gradients in a few buckets, each as soon as backward has filled it.
@@ -74,15 +78,24 @@ public record FuseAllReduce(
   @Override
   public List<Claim> claims() {
     List<Claim> claims = new ArrayList<>();
-    claims.add(new Claim.Buckets(description(), this::start));
+    claims.add(new Claim(Phase.LAYOUT, description()));
     if (wire.isHalf()) {
       String name = wire.name().toLowerCase(Locale.ROOT);
       claims.add(
-          new Claim.Share(
-              "dense mean, %s on the wire, sums in float32".formatted(name),
-              context -> new HalfExchange(context, wire)));
+          new Claim(Phase.EXCHANGE, "dense mean, %s on the wire, sums in float32".formatted(name)));
     }
     return claims;
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    var workers = new Workers().layout(start(context));
+    return wire.isHalf() ? workers.exchange(new HalfExchange(context, wire)) : workers;
+  }
+
+  @Override
+  public Map<Property, String> contradicts() {
+    return Map.of(Property.LETS_RANKS_DIFFER, "it plans for gradients that all ranks exchange");
   }
 
   private String description() {
@@ -128,7 +141,7 @@ public record FuseAllReduce(
     }
     if (facts.ranks() == 1) {
       issues.add(PlanIssue.warning("fuse_all_reduce has no effect on one rank", "remove it"));
-    } else if (overlap && facts.techniques().contains("batch_norm")) {
+    } else if (overlap && facts.has(Property.POOLS_STATISTICS)) {
       issues.add(
           PlanIssue.warning(
               "fuse_all_reduce cannot overlap while batch_norm pools over ranks or the window, as"

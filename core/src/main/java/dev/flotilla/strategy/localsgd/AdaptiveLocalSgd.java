@@ -3,10 +3,14 @@ package dev.flotilla.strategy.localsgd;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Local SGD whose interval follows the loss and the learning rate (AdaComm: Wang and Joshi, 2019).
@@ -82,14 +86,19 @@ public record AdaptiveLocalSgd(
   }
 
   @Override
-  public boolean letsRanksDiffer() {
-    return true;
+  public Set<Property> properties() {
+    return Set.of(Property.LETS_RANKS_DIFFER);
   }
 
   @Override
   public List<Claim> claims() {
     var text = "every %d to %d updates".formatted(1, maxKSteps);
-    return LocalClaims.of(averaging(), text, () -> new AdaptiveInterval(this));
+    return LocalClaims.of(averaging(), text);
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    return LocalClaims.workers(averaging(), new AdaptiveInterval(this), context);
   }
 
   @Override

@@ -31,14 +31,6 @@ record Averaging(
 
   List<PlanIssue> issues(PlanFacts facts) {
     List<PlanIssue> issues = new ArrayList<>();
-    refuseWith("dgc", "there are no gradients on the wire that it could compress", facts, issues);
-    refuseWith(
-        "sharding",
-        "a rank that holds a shard needs all ranks to agree at all times",
-        facts,
-        issues);
-    refuseWith("batch_norm", "pooling makes ranks wait at every micro-step", facts, issues);
-    refuseWith("fuse_all_reduce", "it plans for gradients that all ranks exchange", facts, issues);
     if (momentum != MomentumPolicy.LOCAL) {
       addMomentumIssues(facts, issues);
     }
@@ -46,16 +38,6 @@ record Averaging(
       issues.add(PlanIssue.warning(key + " has no effect on one rank", "remove it"));
     }
     return issues;
-  }
-
-  private void refuseWith(String other, String why, PlanFacts facts, List<PlanIssue> issues) {
-    if (facts.techniques().contains(other)) {
-      issues.add(
-          PlanIssue.error(
-              "%s and %s contradict each other: ranks update on their own between averages, and %s"
-                  .formatted(key, other, why),
-              "remove one of them"));
-    }
   }
 
   private void addMomentumIssues(PlanFacts facts, List<PlanIssue> issues) {

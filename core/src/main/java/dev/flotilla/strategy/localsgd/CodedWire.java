@@ -27,7 +27,7 @@ final class CodedWire implements MeanWire {
     MEANS_UNDER_WAY
   }
 
-  private final Levels.Joined levels;
+  private final Levels levels;
   private final Collective across;
   private final Codec codec;
   private final long slice;
@@ -41,7 +41,7 @@ final class CodedWire implements MeanWire {
   private Pending pending = Pending.DONE;
   private @Nullable Tensor vector;
 
-  CodedWire(Levels.Joined levels, Codec codec, long length) {
+  CodedWire(Levels levels, Codec codec, long length) {
     this.levels = levels;
     this.across = levels.across();
     this.codec = codec;

@@ -11,60 +11,44 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
-/** Who exchanges gradients at every update, and who averages with whom. */
-final class Levels {
+/**
+ * The groups of a rank: who exchanges gradients at every update, and who averages with whom.
+ *
+ * @param all all ranks
+ * @param inside those that hold the same parameters as this rank at all times
+ * @param across one rank of each such group, if this rank is one of them; else this rank alone
+ * @param replicas number of such groups
+ */
+record Levels(Collective all, Collective inside, Collective across, int replicas) {
 
-  /**
-   * The groups of a rank.
-   *
-   * @param all all ranks
-   * @param inside those that hold the same parameters as this rank at all times
-   * @param across one rank of each such group, if this rank is one of them; else this rank alone
-   * @param replicas number of such groups
-   */
-  record Joined(Collective all, Collective inside, Collective across, int replicas) {
-
-    /** Returns the same groups, whose operations wait as long as the rounds ask for. */
-    Joined with(Patience patience) {
-      return new Joined(
-          new PatientGroup(all, patience),
-          new PatientGroup(inside, patience),
-          new PatientGroup(across, patience),
-          replicas);
-    }
-
-    /** Tells whether this rank speaks for those inside. */
-    boolean isLeader() {
-      return inside.rank() == 0;
-    }
+  /** Forms the groups; all ranks call it together. */
+  static Levels join(Among among, StepContext context) {
+    var all = context.collective();
+    return among == Among.HOST && all.size() > 1
+        ? byHost(all, context)
+        : new Levels(all, new SoloCollective(), all, all.size());
   }
 
-  private final Among among;
-  private @Nullable Joined joined;
-
-  Levels(Among among) {
-    this.among = among;
+  /** Returns the same groups, whose operations wait as long as the rounds ask for. */
+  Levels with(Patience patience) {
+    return new Levels(
+        new PatientGroup(all, patience),
+        new PatientGroup(inside, patience),
+        new PatientGroup(across, patience),
+        replicas);
   }
 
-  /** Forms the groups, once; all ranks call it together. */
-  Joined join(StepContext context) {
-    if (joined == null) {
-      var all = context.collective();
-      joined =
-          among == Among.HOST && all.size() > 1
-              ? byHost(all, context)
-              : new Joined(all, new SoloCollective(), all, all.size());
-    }
-    return joined;
+  /** Tells whether this rank speaks for those inside. */
+  boolean isLeader() {
+    return inside.rank() == 0;
   }
 
-  private static Joined byHost(Collective all, StepContext context) {
+  private static Levels byHost(Collective all, StepContext context) {
     var hosts = ranksByHost(all, context.host());
     if (hosts.size() == 1) {
       context.notices().accept("group: host has no effect on one host: gradients are exchanged");
-      return new Joined(all, all, new SoloCollective(), 1);
+      return new Levels(all, all, new SoloCollective(), 1);
     }
     Collective inside = new SoloCollective();
     for (var ranks : hosts) {
@@ -72,7 +56,7 @@ final class Levels {
       inside = ranks.contains(all.rank()) ? group : inside;
     }
     var across = all.subgroup(hosts.stream().mapToInt(List::getFirst).toArray());
-    return new Joined(all, inside, across, hosts.size());
+    return new Levels(all, inside, across, hosts.size());
   }
 
   private static List<List<Integer>> ranksByHost(Collective all, int host) {

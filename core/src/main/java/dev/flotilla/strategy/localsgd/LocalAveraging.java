@@ -42,7 +42,7 @@ final class LocalAveraging implements Sync {
   private double lastDrift;
   private long roundBegan = System.nanoTime();
 
-  LocalAveraging(Averaging settings, Interval interval, Levels.Joined levels, StepContext context) {
+  LocalAveraging(Averaging settings, Interval interval, Levels levels, StepContext context) {
     this.settings = settings;
     this.interval = interval;
     this.context = context;

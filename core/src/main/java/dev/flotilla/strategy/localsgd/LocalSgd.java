@@ -3,10 +3,14 @@ package dev.flotilla.strategy.localsgd;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,14 +73,19 @@ public record LocalSgd(
   }
 
   @Override
-  public boolean letsRanksDiffer() {
-    return true;
+  public Set<Property> properties() {
+    return Set.of(Property.LETS_RANKS_DIFFER);
   }
 
   @Override
   public List<Claim> claims() {
     var text = kSteps == 1 ? "after every update" : "every %d updates".formatted(kSteps);
-    return LocalClaims.of(averaging(), text, () -> new FixedInterval(kSteps));
+    return LocalClaims.of(averaging(), text);
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    return LocalClaims.workers(averaging(), new FixedInterval(kSteps), context);
   }
 
   @Override

@@ -12,14 +12,14 @@ import org.bytedeco.pytorch.Tensor;
 /** Sums in the vector's own type. */
 final class PlainWire implements MeanWire {
 
-  private final Levels.Joined levels;
+  private final Levels levels;
   private final Traffic traffic;
   private final Deque<UnderWay> underWay = new ArrayDeque<>();
 
   /** A piece, by a handle of its own. */
   private record UnderWay(Tensor piece, Pending pending) {}
 
-  PlainWire(Levels.Joined levels, Traffic traffic) {
+  PlainWire(Levels levels, Traffic traffic) {
     this.levels = levels;
     this.traffic = traffic;
   }

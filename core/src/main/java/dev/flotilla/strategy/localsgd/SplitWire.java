@@ -22,7 +22,7 @@ final class SplitWire implements MeanWire {
   }
 
   /** Returns the wire that a setting asks for. */
-  static MeanWire of(WireType wire, Levels.Joined levels, long parameters) {
+  static MeanWire of(WireType wire, Levels levels, long parameters) {
     var plain = new PlainWire(levels, Traffic.EXCHANGE);
     return switch (wire) {
       case FP32 -> plain;
@@ -33,8 +33,7 @@ final class SplitWire implements MeanWire {
     };
   }
 
-  private static MeanWire split(
-      Codec codec, MeanWire plain, Levels.Joined levels, long parameters) {
+  private static MeanWire split(Codec codec, MeanWire plain, Levels levels, long parameters) {
     return new SplitWire(new CodedWire(levels, codec, parameters), plain, parameters);
   }
 

@@ -1,18 +1,25 @@
 package dev.flotilla.strategy.merge;
 
 import dev.flotilla.optim.LrScaling;
+import dev.flotilla.pass.Accumulation;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,16 +87,23 @@ public record GradientMerge(
   @Override
   public List<Claim> claims() {
     List<Claim> claims = new ArrayList<>();
-    claims.add(
-        new Claim.Accumulate(
-            description(),
-            (microBatch, notices) -> new MergeWindows(this, windows(microBatch), notices)));
+    claims.add(new Claim(Phase.ACCUMULATION, description()));
     if (weighting == Weighting.MICRO_BATCHES) {
-      claims.add(
-          new Claim.Forward(
-              ForwardStage.WEIGHT, "each micro-batch counts once", _ -> MeanOfMeans::new));
+      claims.add(new Claim(ForwardStage.WEIGHT, "each micro-batch counts once"));
     }
     return claims;
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    return weighting == Weighting.MICRO_BATCHES
+        ? new Workers().forward(ForwardStage.WEIGHT, MeanOfMeans::new)
+        : new Workers();
+  }
+
+  @Override
+  public Optional<Accumulation> accumulation(OptionalInt microBatch, Consumer<String> notices) {
+    return Optional.of(new MergeWindows(this, windows(microBatch), notices));
   }
 
   private String description() {
@@ -120,7 +134,7 @@ public record GradientMerge(
               "gradient_merge has no effect with k_steps 1", "raise it or remove it"));
     }
     List<PlanIssue> issues = new ArrayList<>();
-    if (facts.hasBatchStatistics() && !facts.techniques().contains("batch_norm")) {
+    if (facts.hasBatchStatistics() && !facts.has(Property.POOLS_STATISTICS)) {
       issues.add(
           PlanIssue.warning(
               "BatchNorm sees micro-batches, so merging is not the same as one large batch",

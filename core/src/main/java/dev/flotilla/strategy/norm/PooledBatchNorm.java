@@ -2,10 +2,16 @@ package dev.flotilla.strategy.norm;
 
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.ForwardStage;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * Takes BatchNorm's statistics over more samples than one micro-batch, so that merging and several
@@ -33,9 +39,32 @@ public record PooledBatchNorm(
       case MICRO_BATCH -> List.of();
       case WHOLE_WINDOW ->
           List.of(
-              new Claim.Pool("BatchNorm sees the whole window on all ranks, breadth-first", true));
-      case SYNC -> List.of(new Claim.Pool("BatchNorm sees the micro-batches of all ranks", false));
+              new Claim(
+                  ForwardStage.RECOMPUTE,
+                  "BatchNorm sees the whole window on all ranks, breadth-first"));
+      case SYNC ->
+          List.of(
+              new Claim(ForwardStage.RECOMPUTE, "BatchNorm sees the micro-batches of all ranks"));
     };
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    return over == PoolOver.MICRO_BATCH
+        ? new Workers()
+        : new Workers().pool(over == PoolOver.WHOLE_WINDOW);
+  }
+
+  @Override
+  public Set<Property> properties() {
+    return over == PoolOver.MICRO_BATCH ? Set.of() : Set.of(Property.POOLS_STATISTICS);
+  }
+
+  @Override
+  public Map<Property, String> contradicts() {
+    return over == PoolOver.MICRO_BATCH
+        ? Map.of()
+        : Map.of(Property.LETS_RANKS_DIFFER, "pooling makes ranks wait at every micro-step");
   }
 
   @Override
@@ -52,7 +81,7 @@ public record PooledBatchNorm(
     if (over == PoolOver.SYNC && facts.ranks() == 1) {
       return List.of(PlanIssue.warning("batch_norm: sync has no effect on one rank", "remove it"));
     }
-    if (facts.techniques().contains("recompute")) {
+    if (facts.has(Property.REPLAYS_FORWARD)) {
       return List.of(
           PlanIssue.warning(
               "batch_norm: %s decides itself what is recomputed, which is every part"

@@ -1,7 +1,6 @@
 package dev.flotilla.strategy.precision;
 
 import dev.flotilla.arena.Gradients;
-import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
@@ -12,9 +11,7 @@ import dev.flotilla.step.GradientFilter;
 import dev.flotilla.step.NumbersException;
 import dev.flotilla.step.StepContext;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The loss scale of fp16: constant within a window, undone once at its end, and moved by what the
@@ -26,8 +23,8 @@ final class LossScale {
   private static final long UNKNOWN = 0;
 
   private final MixedPrecision settings;
-  private @Nullable StepContext context;
-  private Consumer<String> notices = _ -> {};
+  private final StepContext context;
+  private final Consumer<String> notices;
   private double scale;
   private long good;
   private long bad;
@@ -39,12 +36,9 @@ final class LossScale {
   private boolean isAgreed;
   private boolean isGuessed = true;
 
-  LossScale(MixedPrecision settings) {
+  LossScale(MixedPrecision settings, StepContext context) {
     this.settings = settings;
     this.scale = settings.initLossScaling();
-  }
-
-  void start(StepContext context) {
     this.context = context;
     notices = context.notices();
   }
@@ -52,21 +46,13 @@ final class LossScale {
   /** Returns what backward starts from; without an earlier window, guesses from this batch. */
   double seed(long terms) {
     if (nominal == UNKNOWN) {
-      nominal = powerOfTwo(Math.max(1, terms) * group().size());
+      nominal = powerOfTwo(Math.max(1, terms) * context.collective().size());
     }
     return scale / nominal;
   }
 
   static long powerOfTwo(long count) {
     return Long.highestOneBit(Math.max(1, 2 * count - 1));
-  }
-
-  private StepContext context() {
-    return Objects.requireNonNull(context);
-  }
-
-  private Collective group() {
-    return context().collective();
   }
 
   /** In the first window each rank has guessed by its own batch: now all take the largest guess. */
@@ -105,7 +91,7 @@ final class LossScale {
     }
     long guess = largest(nominal);
     if (guess != UNKNOWN) {
-      context().arena().gradients().scale((double) Math.max(1, nominal) / guess);
+      context.arena().gradients().scale((double) Math.max(1, nominal) / guess);
       nominal = guess;
       isAgreed = true;
     }
@@ -114,7 +100,7 @@ final class LossScale {
   private long largest(long own) {
     try (var _ = TensorScope.open()) {
       var all = Tensors.ofDoubles((double) own);
-      group().allReduce(all, Reduction.MAX, Traffic.SCALAR).await();
+      context.collective().allReduce(all, Reduction.MAX, Traffic.SCALAR).await();
       return (long) all.item_double();
     }
   }

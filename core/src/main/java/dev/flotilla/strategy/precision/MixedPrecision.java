@@ -6,11 +6,16 @@ import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Computes in 16 bits what libtorch holds safe, with parameters, gradients and optimizer in float32
@@ -83,35 +88,36 @@ public record MixedPrecision(
   public List<Claim> claims() {
     if (dtype == HalfType.BF16) {
       return List.of(
-          new Claim.Forward(
+          new Claim(
               ForwardStage.PRECISION,
-              "compute in bf16, parameters in float32; its range needs no loss scale",
-              context -> inner -> new HalfPass(inner, dtype, null, context.model().device())));
+              "compute in bf16, parameters in float32; its range needs no loss scale"));
     }
-    var scale = new LossScale(this);
-    List<Claim> claims = new ArrayList<>();
-    claims.add(
-        new Claim.Forward(
-            ForwardStage.PRECISION,
-            "compute in fp16, parameters in float32",
-            context -> {
-              var device = context.model().device();
-              HalfSupport.require(dtype, device);
-              scale.start(context);
-              return inner -> new HalfPass(inner, dtype, scale, device);
-            }));
-    claims.add(
-        new Claim.Condition(
-            GradientStage.UNSCALE,
-            "agree on the scale of the first window",
-            _ -> scale.agreeing()));
-    claims.add(
-        new Claim.Refine(
-            GradientStage.UNSCALE, "undo the loss scale", true, _ -> scale.unscaling()));
-    claims.add(
-        new Claim.Refine(
-            GradientStage.VOTE, "skip the update on overflow", true, _ -> scale.voting()));
-    return claims;
+    return List.of(
+        new Claim(ForwardStage.PRECISION, "compute in fp16, parameters in float32"),
+        new Claim(Phase.CONDITION, GradientStage.UNSCALE, "agree on the scale of the first window"),
+        new Claim(Phase.REFINE, GradientStage.UNSCALE, "undo the loss scale"),
+        new Claim(Phase.REFINE, GradientStage.VOTE, "skip the update on overflow"));
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    var device = context.model().device();
+    if (dtype == HalfType.BF16) {
+      return new Workers()
+          .forward(ForwardStage.PRECISION, inner -> new HalfPass(inner, dtype, null, device));
+    }
+    HalfSupport.require(dtype, device);
+    var scale = new LossScale(this, context);
+    return new Workers()
+        .forward(ForwardStage.PRECISION, inner -> new HalfPass(inner, dtype, scale, device))
+        .condition(GradientStage.UNSCALE, scale.agreeing())
+        .refine(GradientStage.UNSCALE, scale.unscaling())
+        .refine(GradientStage.VOTE, scale.voting());
+  }
+
+  @Override
+  public Set<Property> properties() {
+    return Set.of(Property.ONLY_SCALES_GRADIENTS);
   }
 
   @Override

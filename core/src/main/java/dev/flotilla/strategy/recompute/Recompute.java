@@ -8,13 +8,17 @@ import dev.flotilla.settings.Check;
 import dev.flotilla.settings.NearestName;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,7 +104,17 @@ public record Recompute(
 
   @Override
   public List<Claim> claims() {
-    return List.of(new Claim.Retain(description(), this::retention));
+    return List.of(new Claim(ForwardStage.RECOMPUTE, description()));
+  }
+
+  @Override
+  public Workers workers(StepContext context) {
+    return new Workers().retention(retention(context));
+  }
+
+  @Override
+  public Set<Property> properties() {
+    return Set.of(Property.REPLAYS_FORWARD);
   }
 
   private String description() {

@@ -11,6 +11,10 @@ import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
@@ -23,6 +27,7 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -132,22 +137,27 @@ class AutoExchangeTests {
 
     @Override
     public List<Claim> claims() {
-      var workers = new Dgc.Workers(dgc, false);
-      return List.of(
-          new Claim.Share(
-              "scripted",
-              true,
-              context -> {
-                var compression = workers.compression(context);
-                var collective = context.collective();
-                return new AdaptiveExchange(
-                    compression,
-                    collective,
-                    new Script(collective),
-                    new LinkCost(2, 4 * 192, 4 * 20, 8),
-                    context.measured());
-              }),
-          new Claim.Apply("", context -> new CompressedUpdate(workers.compression(context))));
+      return List.of(new Claim(Phase.EXCHANGE, "scripted"), new Claim(Phase.UPDATE, ""));
+    }
+
+    @Override
+    public Workers workers(StepContext context) {
+      var compression = new Compression(dgc, context, false);
+      var collective = context.collective();
+      return new Workers()
+          .exchange(
+              new AdaptiveExchange(
+                  compression,
+                  collective,
+                  new Script(collective),
+                  new LinkCost(2, 4 * 192, 4 * 20, 8),
+                  context.measured()))
+          .update(new CompressedUpdate(compression));
+    }
+
+    @Override
+    public Set<Property> properties() {
+      return dgc.properties();
     }
   }
 

@@ -13,6 +13,7 @@ import dev.flotilla.optim.Optimizer;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.step.Phase;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.PlanRejectedException;
@@ -21,7 +22,6 @@ import dev.flotilla.strategy.Strategy;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,7 +33,8 @@ class DgcPlanTests {
 
   private static PlanFacts facts(int ranks, Optimizer optimizer, Precision precision) {
     var layout = Layout.of(MODEL.parameters(), precision);
-    return new PlanFacts(ranks, optimizer, MODEL, layout, OptionalInt.empty(), Set.of("dgc"));
+    return new PlanFacts(
+        ranks, optimizer, MODEL, layout, OptionalInt.empty(), new Dgc().properties());
   }
 
   private static List<String> warnings(Dgc settings, int ranks) {
@@ -99,8 +100,7 @@ class DgcPlanTests {
 
           @Override
           public List<Claim> claims() {
-            return List.of(
-                new Claim.Refine(GradientStage.CLIP, "clip values", _ -> (_, _) -> true));
+            return List.of(new Claim(Phase.REFINE, GradientStage.CLIP, "clip values"));
           }
         };
     var facts = facts(2, new Momentum(0.1, 0.9), Precision.FLOAT32);

@@ -9,6 +9,9 @@ import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
@@ -28,6 +31,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,7 +54,17 @@ class DgcTests {
 
     @Override
     public List<Claim> claims() {
-      return dgc.claims(false);
+      return dgc.claims();
+    }
+
+    @Override
+    public Workers workers(StepContext context) {
+      return dgc.workers(context, false);
+    }
+
+    @Override
+    public Set<Property> properties() {
+      return dgc.properties();
     }
   }
 

@@ -12,8 +12,11 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Phase;
 import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.compress.Dgc;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.Rendezvous;
@@ -23,10 +26,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is refused before anything starts, and what the plan says. */
@@ -97,24 +103,44 @@ class LocalSgdPlanTests {
         .hasMessageContaining("contradict each other: ranks update on their own");
   }
 
+  static Stream<Strategy> contradicting() {
+    return Stream.of(new Dgc(), new FuseAllReduce(), new Sharded());
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"dgc", "sharding", "fuse_all_reduce"})
-  void techniquesThatContradictItAreRefusedWithTheReason(String key) {
+  @MethodSource("contradicting")
+  void techniquesThatContradictItAreRefusedWithTheReason(Strategy other) {
     var builder =
         Trainer.on(TWO)
             .model(new Mlp(8, List.of(4), 2))
             .optimizer(new Sgd(0.1))
-            .strategy(new LocalSgd(4), new Named(key));
+            .strategy(new LocalSgd(4), other);
     assertThatThrownBy(builder::plan)
         .isInstanceOf(PlanRejectedException.class)
-        .hasMessageContaining("localsgd and " + key + " contradict each other")
+        .hasMessageContaining(
+            "localsgd and %s contradict each other: ranks update on their own between averages, and"
+                .formatted(other.key()))
+        .hasMessageContaining(other.contradicts().get(Property.LETS_RANKS_DIFFER))
         .hasMessageContaining("remove one of them");
   }
 
-  private record Named(String key) implements Strategy {
+  private record Sharded() implements Strategy {
+
+    @Override
+    public String key() {
+      return "sharding";
+    }
+
     @Override
     public List<Claim> claims() {
       return List.of();
+    }
+
+    @Override
+    public Map<Property, String> contradicts() {
+      return Map.of(
+          Property.LETS_RANKS_DIFFER,
+          "a rank that holds a shard needs all ranks to agree at all times");
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.flotilla.app.wrong.config;
 
-import dev.flotilla.app.wrong.engine.Engine;
+import dev.flotilla.app.wrong.step.Step;
 import org.jspecify.annotations.Nullable;
 
-/** What nothing below may know, but the engine does: a cycle. */
-public record Recipe(@Nullable Engine engine) {}
+/** What nothing below may know, but a step does: a cycle. */
+public record Recipe(@Nullable Step step) {}

@@ -1,7 +1,7 @@
-package dev.flotilla.app.wrong.engine;
+package dev.flotilla.app.wrong.step;
 
 import dev.flotilla.app.wrong.config.Recipe;
 import dev.flotilla.app.wrong.strategy.one.One;
 
 /** Looks upwards twice: at the configuration, and at a technique. */
-public record Engine(Recipe recipe, One technique) {}
+public record Step(Recipe recipe, One technique) {}

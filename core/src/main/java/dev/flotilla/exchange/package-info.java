@@ -1,0 +1,8 @@
+/**
+ * How ranks exchange the gradients of a window: buckets, their arrival during backward, the thread
+ * that shares them, and what that takes.
+ */
+@NullMarked
+package dev.flotilla.exchange;
+
+import org.jspecify.annotations.NullMarked;

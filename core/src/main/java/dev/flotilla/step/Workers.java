@@ -1,0 +1,210 @@
+package dev.flotilla.step;
+
+import dev.flotilla.exchange.BucketPlan;
+import dev.flotilla.exchange.Exchange;
+import dev.flotilla.pass.Accumulation;
+import dev.flotilla.pass.ForwardBackward;
+import dev.flotilla.pass.Retention;
+import dev.flotilla.step.Claim.ForwardStage;
+import dev.flotilla.step.Claim.GradientStage;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The workers that techniques have made for the phases they claim. */
+public final class Workers {
+
+  private record Staged<S extends Enum<S>, W>(S stage, W worker) {}
+
+  private final Set<Phase> phases = EnumSet.noneOf(Phase.class);
+  private final List<Staged<ForwardStage, ForwardBackward.Layer>> layers = new ArrayList<>();
+  private final List<Staged<GradientStage, GradientFilter>> conditions = new ArrayList<>();
+  private final List<Staged<GradientStage, GradientFilter>> refinements = new ArrayList<>();
+  private @Nullable Retention retention;
+  private @Nullable Boolean poolsOverWindow;
+  private @Nullable Accumulation accumulation;
+  private @Nullable BucketPlan buckets;
+  private @Nullable Exchange exchange;
+  private @Nullable Update update;
+  private @Nullable Sync sync;
+
+  /** Makes the workers of all techniques of a plan, in the order of their keys. */
+  static Workers of(StepPlan plan, StepContext context) {
+    var all = new Workers();
+    for (var technique : plan.techniques()) {
+      var workers = technique.workers(context);
+      technique
+          .accumulation(context.microBatch(), context.notices())
+          .ifPresent(workers::accumulation);
+      workers.requireClaimed(technique);
+      all.take(workers);
+    }
+    return all;
+  }
+
+  private void requireClaimed(Technique technique) {
+    var claimed = EnumSet.noneOf(Phase.class);
+    technique.claims().forEach(claim -> claimed.add(claim.phase()));
+    if (!claimed.equals(phases)) {
+      throw new IllegalStateException(
+          "%s claims %s, but makes workers for %s".formatted(technique.key(), claimed, phases));
+    }
+  }
+
+  private void take(Workers other) {
+    layers.addAll(other.layers);
+    conditions.addAll(other.conditions);
+    refinements.addAll(other.refinements);
+    retention = first(retention, other.retention);
+    poolsOverWindow = first(poolsOverWindow, other.poolsOverWindow);
+    accumulation = first(accumulation, other.accumulation);
+    buckets = first(buckets, other.buckets);
+    exchange = first(exchange, other.exchange);
+    update = first(update, other.update);
+    sync = first(sync, other.sync);
+  }
+
+  /** The planner has seen to it that a phase with one owner has one. */
+  private static <T> @Nullable T first(@Nullable T one, @Nullable T other) {
+    return one == null ? other : one;
+  }
+
+  /** Adds a layer around forward and backward. */
+  public Workers forward(ForwardStage stage, ForwardBackward.Layer layer) {
+    layers.add(new Staged<>(stage, layer));
+    return with(Phase.FORWARD);
+  }
+
+  /** Sets what a forward pass keeps for backward. */
+  public Workers retention(Retention worker) {
+    retention = worker;
+    return with(Phase.FORWARD);
+  }
+
+  /**
+   * Lets batches go forward together, so that BatchNorm sees all of them.
+   *
+   * @param overWindow whether it is those of a whole window
+   */
+  public Workers pool(boolean overWindow) {
+    poolsOverWindow = overWindow;
+    return with(Phase.FORWARD);
+  }
+
+  private void accumulation(Accumulation worker) {
+    accumulation = worker;
+    with(Phase.ACCUMULATION);
+  }
+
+  /** Adds a filter before the exchange. */
+  public Workers condition(GradientStage stage, GradientFilter filter) {
+    conditions.add(new Staged<>(stage, filter));
+    return with(Phase.CONDITION);
+  }
+
+  /** Sets the cut into buckets. */
+  public Workers layout(BucketPlan worker) {
+    buckets = worker;
+    return with(Phase.LAYOUT);
+  }
+
+  /** Sets the exchange. */
+  public Workers exchange(Exchange worker) {
+    exchange = worker;
+    return with(Phase.EXCHANGE);
+  }
+
+  /** Adds a filter after the exchange. */
+  public Workers refine(GradientStage stage, GradientFilter filter) {
+    refinements.add(new Staged<>(stage, filter));
+    return with(Phase.REFINE);
+  }
+
+  /** Sets the update. */
+  public Workers update(Update worker) {
+    update = worker;
+    return with(Phase.UPDATE);
+  }
+
+  /** Sets what follows the update. */
+  public Workers sync(Sync worker) {
+    sync = worker;
+    return with(Phase.SYNC);
+  }
+
+  private Workers with(Phase phase) {
+    phases.add(phase);
+    return this;
+  }
+
+  /** Returns the layers around forward and backward, outermost first. */
+  List<ForwardBackward.Layer> layers() {
+    return sorted(layers).map(Staged::worker).toList();
+  }
+
+  List<GradientFilter> conditions() {
+    return sorted(conditions).map(Staged::worker).toList();
+  }
+
+  /**
+   * Returns the filters after the exchange. Nothing infinite reaches the update; a technique may
+   * judge gradients by a vote of its own, which the check then watches.
+   */
+  List<GradientFilter> refinements(FiniteCheck check) {
+    List<Staged<GradientStage, GradientFilter>> all = new ArrayList<>();
+    boolean isVotedOn = false;
+    for (var filter : refinements) {
+      boolean isVote = filter.stage() == GradientStage.VOTE;
+      isVotedOn |= isVote;
+      all.add(isVote ? new Staged<>(filter.stage(), check.watching(filter.worker())) : filter);
+    }
+    if (!isVotedOn) {
+      all.add(new Staged<>(GradientStage.VOTE, check));
+    }
+    return sorted(all).map(Staged::worker).toList();
+  }
+
+  private static <S extends Enum<S>, W> Stream<Staged<S, W>> sorted(List<Staged<S, W>> workers) {
+    Function<Staged<S, W>, S> stage = Staged::stage;
+    return workers.stream().sorted(Comparator.comparing(stage));
+  }
+
+  boolean hasFilters() {
+    return !conditions.isEmpty() || !refinements.isEmpty();
+  }
+
+  Optional<Retention> retention() {
+    return Optional.ofNullable(retention);
+  }
+
+  /** Returns whether batches go forward together, and if so whether those of a whole window do. */
+  Optional<Boolean> poolsOverWindow() {
+    return Optional.ofNullable(poolsOverWindow);
+  }
+
+  Optional<Accumulation> accumulation() {
+    return Optional.ofNullable(accumulation);
+  }
+
+  Optional<BucketPlan> layout() {
+    return Optional.ofNullable(buckets);
+  }
+
+  Optional<Exchange> exchange() {
+    return Optional.ofNullable(exchange);
+  }
+
+  Optional<Update> update() {
+    return Optional.ofNullable(update);
+  }
+
+  Optional<Sync> sync() {
+    return Optional.ofNullable(sync);
+  }
+}
