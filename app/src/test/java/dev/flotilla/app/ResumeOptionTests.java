@@ -134,6 +134,7 @@ class ResumeOptionTests {
   void aPathWithoutCheckpointsIsNamed() {
     var ended = train("--out", "run", "--resume", "nowhere").expect(ExitCodes.CHECKPOINT);
     assertThat(ended.explainsItself().err()).contains("there is no checkpoint in nowhere");
+    assertThat(run("run")).as("nothing is left behind").doesNotExist();
   }
 
   @Test

@@ -1,9 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.checkpoint.CheckpointException;
-import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SafetensorsWriter;
-import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
@@ -27,7 +25,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -195,100 +192,43 @@ public final class ConfiguredRun {
    * @return what summary.json holds
    */
   public Map<String, Object> run(Path out, Resume resume, EventSink people) {
-    if (resume instanceof Resume.Auto && isFinished(out)) {
+    var place = place(out, resume);
+    if (place.isFinishedBy(config)) {
       people.on(
           new TrainingEvent.Noted("the run in %s has ended; nothing is left to do".formatted(out)));
       return SavedRun.summary(out);
     }
     if (!world.isLeader()) {
-      return train(out, resume, people, null);
+      return train(place, people, null);
     }
-    try (var folder = open(out, resume)) {
-      return train(out, resume, people, folder);
+    try (var folder = place.open()) {
+      return train(place, people, folder);
     }
-  }
-
-  /** A finished run goes on only if more is asked of it now. */
-  private boolean isFinished(Path out) {
-    return RunFolder.isFinished(out) && SavedRun.configuration(out).equals(config.asRead());
   }
 
   /**
    * Checks that a run may be trained in a folder, without touching it.
    *
    * @throws ConfigException if the folder, or that of its checkpoints, holds another run
+   * @throws CheckpointException if there is nothing to go on from where it was named
    */
   public void requireUsable(Path out, Resume resume) {
-    var checkpoints = checkpoints(out).folder();
-    switch (resume) {
-      case Resume.No _ -> {
-        RunFolder.refuseIfUsed(out);
-        if (!Restorer.candidates(checkpoints).isEmpty()) {
-          throw foreign(out, checkpoints);
-        }
-      }
-      case Resume.Auto _ -> requireOwn(out, checkpoints);
-      case Resume.From from -> {
-        if (!hasTakenUp(out, from)) {
-          requireRoomFor(from.path(), out, checkpoints);
-        }
-      }
-    }
+    place(out, resume).requireUsable();
   }
 
-  private static boolean hasTakenUp(Path out, Resume.From from) {
-    return from.isRestart() && RunFolder.wasTakenUpBy(from.launch(), out);
+  private RunPlace place(Path out, Resume resume) {
+    return new RunPlace(out, resume, checkpoints(out).folder());
   }
 
-  private void requireRoomFor(Path checkpoint, Path out, Path checkpoints) {
-    if (RunFolder.isInside(checkpoint, out)) {
-      return;
-    }
-    RunFolder.refuseIfUsed(out);
-    if (!RunFolder.isInside(checkpoint, checkpoints)
-        && !Restorer.candidates(checkpoints).isEmpty()) {
-      throw foreign(out, checkpoints);
-    }
-  }
-
-  /** Another run's checkpoints may be gone on from, but not by mistake. */
-  private void requireOwn(Path out, Path checkpoints) {
-    Optional<String> own = RunFolder.runIn(out);
-    boolean isOwn =
-        Restorer.candidates(checkpoints).stream()
-            .flatMap(checkpoint -> SavedCheckpoint.runOf(checkpoint).stream())
-            .findFirst()
-            .map(run -> own.equals(Optional.of(run)))
-            .orElse(true);
-    if (!isOwn) {
-      throw foreign(out, checkpoints);
-    }
-  }
-
-  private ConfigException foreign(Path out, Path checkpoints) {
-    boolean isInside = checkpoints.equals(RunFolder.checkpointsIn(out));
-    return Trainer.foreignCheckpoints(checkpoints, isInside ? "out" : "checkpoint.dir");
-  }
-
-  private RunFolder open(Path out, Resume resume) {
-    requireUsable(out, resume);
-    return switch (resume) {
-      case Resume.No _ -> RunFolder.create(out);
-      case Resume.Auto _ -> RunFolder.reopen(out);
-      case Resume.From from ->
-          RunFolder.continuing(out, hasTakenUp(out, from) ? out : from.path(), from.launch());
-    };
-  }
-
-  private Map<String, Object> train(
-      Path out, Resume resume, EventSink people, @Nullable RunFolder folder) {
+  private Map<String, Object> train(RunPlace place, EventSink people, @Nullable RunFolder folder) {
     long start = System.nanoTime();
     var events = folder == null ? people : people.and(folder);
     events.on(new TrainingEvent.Configured(config.resolved()));
     var source = source();
-    var builder = trainer(events).loop(loop()).checkpoints(checkpoints(out)).runFolder(folder);
+    var builder =
+        trainer(events).loop(loop()).checkpoints(checkpoints(place.out())).runFolder(folder);
     try (var trainer = builder.build()) {
-      resume(trainer, out, resume, people);
+      place.resume(trainer, people);
       var result = trainer.fit(source, epochs());
       trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -304,26 +244,6 @@ public final class ConfiguredRun {
         folder.writeSummary(summary);
       }
       return summary;
-    }
-  }
-
-  private void resume(Trainer trainer, Path out, Resume resume, EventSink people) {
-    var own = checkpoints(out).folder();
-    switch (resume) {
-      case Resume.No _ -> {}
-      case Resume.Auto _ -> {
-        if (trainer.resume(own).isEmpty()) {
-          people.on(new TrainingEvent.Noted("no checkpoint in %s: starting anew".formatted(own)));
-        }
-      }
-      case Resume.From from -> {
-        // Rank 0's choice is that of all ranks.
-        boolean hasSaved = hasTakenUp(out, from) && !Restorer.candidates(own).isEmpty();
-        var source = hasSaved ? own : from.path();
-        if (trainer.resume(source).isEmpty()) {
-          throw new CheckpointException("there is no checkpoint in " + source);
-        }
-      }
     }
   }
 
