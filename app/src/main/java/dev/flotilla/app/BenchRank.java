@@ -144,7 +144,7 @@ public final class BenchRank implements Callable<Integer> {
       result.put(
           "bytes_per_step",
           (double) running.trainer().collective().count(Traffic.EXCHANGE).bytesSent() / made);
-      result.putAll(running.trainer().figures());
+      result.putAll(running.trainer().metrics());
       results.put(running.variant().name(), result);
     }
     try {

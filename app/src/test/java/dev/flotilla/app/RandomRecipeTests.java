@@ -7,7 +7,7 @@ import dev.flotilla.config.Change;
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
-import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.NumericalException;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.World;
@@ -65,7 +65,7 @@ class RandomRecipeTests {
           check(text, train(text, ranks, folder.resolve("run" + i)));
           trained++;
         }
-      } catch (NumbersException diverged) {
+      } catch (NumericalException diverged) {
         // A learning rate of 1e300 is a recipe's right; that it does not learn is found in time.
         assertThat(text).contains("E300");
       } catch (Throwable failure) {

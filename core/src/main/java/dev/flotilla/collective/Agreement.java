@@ -8,8 +8,9 @@ import java.util.TreeMap;
  * Makes sure that all ranks of a group mean the same before they exchange tensors.
  *
  * <p>Gloo compares neither sizes nor types: ranks with different layouts abort or compute nonsense.
- * So ranks compare facts (settings, versions, a hash of the layout) on the noticeboard first. Every
- * rank puts up its facts, rank 0 reads them and puts up one verdict, and the others read that.
+ * So ranks compare facts (settings, versions, a hash of the layout) on the keyValueStore first.
+ * Every rank puts up its facts, rank 0 reads them and puts up one verdict, and the others read
+ * that.
  */
 public final class Agreement {
 
@@ -17,15 +18,15 @@ public final class Agreement {
   private static final String VERDICT = "verdict";
   private static final String SAME = "same";
 
-  private final Noticeboard facts;
-  private final Noticeboard answers;
+  private final KeyValueStore facts;
+  private final KeyValueStore answers;
   private final int rank;
   private final int size;
   private final Duration timeout;
 
   private Agreement(Collective group, Duration timeout) {
-    this.facts = group.noticeboard().section("facts");
-    this.answers = group.noticeboard().section("answers");
+    this.facts = group.keyValueStore().section("facts");
+    this.answers = group.keyValueStore().section("answers");
     this.rank = group.rank();
     this.size = group.size();
     this.timeout = timeout;
@@ -97,7 +98,7 @@ public final class Agreement {
         .formatted(ranks, Deadline.seconds(timeout));
   }
 
-  /** Rank 0 may serve the noticeboard: it must not go before the others have read. */
+  /** Rank 0 may serve the keyValueStore: it must not go before the others have read. */
   private void awaitReaders(Arrival arrival) {
     answers.post(Arrival.key(rank), "read");
     new Arrival(answers, arrival.byRank().keySet()).await(GRACE);

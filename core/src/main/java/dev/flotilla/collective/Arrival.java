@@ -10,20 +10,20 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Waits on a noticeboard until every rank of a group has put up its notice. */
+/** Waits on a keyValueStore until every rank of a group has put up its notice. */
 final class Arrival {
 
-  private final Noticeboard board;
+  private final KeyValueStore board;
   private final SortedMap<Integer, String> notices = new TreeMap<>();
   private final SortedSet<Integer> missing;
 
   /** Waits for all ranks of a group. */
-  Arrival(Noticeboard board, int size) {
+  Arrival(KeyValueStore board, int size) {
     this(board, IntStream.range(0, size).boxed().toList());
   }
 
   /** Waits for some ranks of a group. */
-  Arrival(Noticeboard board, Collection<Integer> ranks) {
+  Arrival(KeyValueStore board, Collection<Integer> ranks) {
     this.board = board;
     this.missing = new TreeSet<>(ranks);
   }

@@ -62,7 +62,7 @@ public interface Collective extends AutoCloseable {
   Collective withTimeout(Duration timeout);
 
   /** Returns where the ranks of this group leave texts for each other, outside the collectives. */
-  Noticeboard noticeboard();
+  KeyValueStore keyValueStore();
 
   /** Returns what this rank has sent so far, over this group and its views. */
   TrafficCount count(Traffic traffic);

@@ -237,7 +237,7 @@ final class GlooCollective implements Collective {
   }
 
   @Override
-  public Noticeboard noticeboard() {
+  public KeyValueStore keyValueStore() {
     return member.board();
   }
 

@@ -14,7 +14,7 @@ final class GlooMember implements AutoCloseable {
   private final int rank;
   private final NativeGroup group;
   private final TrafficLedger ledger;
-  private final Noticeboard board;
+  private final KeyValueStore board;
   private final Sections sections = new Sections();
   private final Map<Duration, NativeOptions> options = new HashMap<>();
   private final List<GlooMember> subgroups = new ArrayList<>();
@@ -45,7 +45,7 @@ final class GlooMember implements AutoCloseable {
     return ledger;
   }
 
-  Noticeboard board() {
+  KeyValueStore board() {
     return board;
   }
 

@@ -107,8 +107,8 @@ record HostStaging(Collective inner) implements Collective {
   }
 
   @Override
-  public Noticeboard noticeboard() {
-    return inner.noticeboard();
+  public KeyValueStore keyValueStore() {
+    return inner.keyValueStore();
   }
 
   @Override

@@ -14,12 +14,12 @@ import java.util.Collection;
  */
 final class MasterViews {
 
-  private final Noticeboard board;
+  private final KeyValueStore board;
   private final World world;
   private final MasterAddress master;
 
   /** Puts up how this rank sees the master. */
-  MasterViews(Noticeboard board, World world, MasterAddress master) {
+  MasterViews(KeyValueStore board, World world, MasterAddress master) {
     this.board = board;
     this.world = world;
     this.master = master;

@@ -93,8 +93,8 @@ final class NativeStore implements AutoCloseable {
     return place;
   }
 
-  StoreBoard board(String prefix) {
-    return new StoreBoard(client, place, prefix);
+  NativeKeyValueStore board(String prefix) {
+    return new NativeKeyValueStore(client, place, prefix);
   }
 
   /** Returns a handle for native code that owns its part of the store. */

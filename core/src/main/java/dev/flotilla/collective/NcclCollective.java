@@ -206,8 +206,8 @@ final class NcclCollective implements Collective {
   }
 
   @Override
-  public Noticeboard noticeboard() {
-    return host.noticeboard();
+  public KeyValueStore keyValueStore() {
+    return host.keyValueStore();
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.flotilla.collective;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Numbers the conversations of a noticeboard by name. */
+/** Numbers the conversations of a keyValueStore by name. */
 final class Sections {
 
   private final Map<String, Integer> opened = new HashMap<>();

@@ -8,7 +8,7 @@ public final class SoloCollective implements Collective {
 
   private static final TrafficCount NOTHING = new TrafficCount(0, 0);
 
-  private final Noticeboard board = new LocalBoard();
+  private final KeyValueStore board = new LocalKeyValueStore();
 
   @Override
   public int rank() {
@@ -82,7 +82,7 @@ public final class SoloCollective implements Collective {
   }
 
   @Override
-  public Noticeboard noticeboard() {
+  public KeyValueStore keyValueStore() {
     return board;
   }
 

@@ -24,7 +24,7 @@ public interface BucketPlan {
   default void remember(RunState state) {}
 
   /** Returns what the run's summary should say; nothing by default. */
-  default Map<String, Object> figures() {
+  default Map<String, Object> metrics() {
     return Map.of();
   }
 

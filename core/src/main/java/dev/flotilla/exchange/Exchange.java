@@ -85,7 +85,7 @@ public interface Exchange extends AutoCloseable {
   default void remember(RunState state) {}
 
   /** Returns what the run's summary should say; nothing by default. */
-  default Map<String, Object> figures() {
+  default Map<String, Object> metrics() {
     return Map.of();
   }
 

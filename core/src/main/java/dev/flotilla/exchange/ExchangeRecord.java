@@ -44,7 +44,7 @@ final class ExchangeRecord {
   }
 
   /** Returns means per window in milliseconds, over all buckets and for each of the last plan. */
-  Map<String, Object> figures() {
+  Map<String, Object> metrics() {
     if (windows == 0) {
       return Map.of();
     }

@@ -219,11 +219,11 @@ public final class WindowExchange implements AutoCloseable {
     plan.remember(state);
   }
 
-  public Map<String, Object> figures() {
-    Map<String, Object> figures = new LinkedHashMap<>(record.figures());
-    figures.putAll(plan.figures());
-    figures.putAll(exchange.figures());
-    return figures;
+  public Map<String, Object> metrics() {
+    Map<String, Object> metrics = new LinkedHashMap<>(record.metrics());
+    metrics.putAll(plan.metrics());
+    metrics.putAll(exchange.metrics());
+    return metrics;
   }
 
   @Override

@@ -17,8 +17,8 @@ public record Part(
     String name,
     List<Pooled> pooled,
     Segment.Forward body,
-    @Nullable Ending ending,
-    @Nullable Core core) {
+    @Nullable FinalFunction ending,
+    @Nullable CustomFunction core) {
 
   /**
    * A BatchNorm at the start of a part.
@@ -44,12 +44,12 @@ public record Part(
   }
 
   /** Creates a part of which a replay can leave out the last step. */
-  public Part(String name, Segment.Forward body, Ending ending) {
+  public Part(String name, Segment.Forward body, FinalFunction ending) {
     this(name, List.of(), body, ending, null);
   }
 
   /** Creates a part that a replay can leave out, if what it gives is kept. */
-  public Part(String name, Segment.Forward forward, Core core) {
+  public Part(String name, Segment.Forward forward, CustomFunction core) {
     this(name, List.of(), forward, null, core);
   }
 

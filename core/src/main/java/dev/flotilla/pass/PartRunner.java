@@ -5,8 +5,8 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.Core;
-import dev.flotilla.model.Ending;
+import dev.flotilla.model.CustomFunction;
+import dev.flotilla.model.FinalFunction;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Segment;
 import dev.flotilla.world.MissingNativeException;
@@ -54,7 +54,7 @@ final class PartRunner implements AutoCloseable {
       Span span,
       Activations input,
       long microStep,
-      @Nullable KeptCores cores,
+      @Nullable SavedOutputs cores,
       Consumer<Activations> beforeTheEnding) {
     int last = span.to() - 1;
     try (var relay = new Relay(input)) {
@@ -69,7 +69,7 @@ final class PartRunner implements AutoCloseable {
    * Runs consecutive parts again, but for the ending of the last one if it has one, and for cores
    * that have left what they gave.
    */
-  Replay replay(Span span, Activations input, long microStep, KeptCores cores) {
+  Replay replay(Span span, Activations input, long microStep, SavedOutputs cores) {
     List<Replay.Cut> cuts = new ArrayList<>();
     var current = input;
     int from = span.from();
@@ -108,7 +108,12 @@ final class PartRunner implements AutoCloseable {
   }
 
   private void upToTheEnding(
-      int from, int to, Relay relay, ForwardMode mode, long microStep, @Nullable KeptCores cores) {
+      int from,
+      int to,
+      Relay relay,
+      ForwardMode mode,
+      long microStep,
+      @Nullable SavedOutputs cores) {
     for (int part = from; part < to; part++) {
       relay.pass(
           cores != null && hasCoreFor(part, relay.current(), mode)
@@ -125,12 +130,12 @@ final class PartRunner implements AutoCloseable {
     return core != null && core.suits(input, mode);
   }
 
-  Core core(int part) {
+  CustomFunction core(int part) {
     return Objects.requireNonNull(model.parts().get(part).part().core());
   }
 
   private Activations core(
-      int part, Activations input, ForwardMode mode, long microStep, KeptCores cores) {
+      int part, Activations input, ForwardMode mode, long microStep, SavedOutputs cores) {
     seed(part, microStep);
     return run(
         part,
@@ -155,7 +160,7 @@ final class PartRunner implements AutoCloseable {
     return ending == null ? body : run(part, ending::apply, body, mode);
   }
 
-  @Nullable Ending ending(int part) {
+  @Nullable FinalFunction ending(int part) {
     return model.parts().get(part).part().ending();
   }
 

@@ -86,7 +86,7 @@ public final class PooledChain implements ForwardBackward {
     private final long firstStep;
     private final List<Activations> inputs;
     private final List<Moments> moments = new ArrayList<>();
-    private final List<Passage> lanes = new ArrayList<>();
+    private final List<SpanOutputs> lanes = new ArrayList<>();
 
     Stage(int index, long firstStep, List<Activations> inputs) {
       this.index = index;
@@ -96,7 +96,7 @@ public final class PooledChain implements ForwardBackward {
     }
 
     List<Activations> outputs() {
-      return lanes.stream().map(Passage::pause).toList();
+      return lanes.stream().map(SpanOutputs::pause).toList();
     }
 
     void forward() {
@@ -162,9 +162,9 @@ public final class PooledChain implements ForwardBackward {
       }
     }
 
-    private List<Gradient> replay(int lane, Passage passage, List<Tensor> gradients) {
+    private List<Gradient> replay(int lane, SpanOutputs passage, List<Tensor> gradients) {
       var replay = spanRunner.replay(passage, inputs.get(lane), firstStep + lane, autocast);
-      return spanRunner.pullBack(passage, replay.outputs(), gradients);
+      return spanRunner.backward(passage, replay.outputs(), gradients);
     }
 
     /** Adds what reaches the inputs by way of the statistics. */
@@ -183,7 +183,7 @@ public final class PooledChain implements ForwardBackward {
 
     @Override
     public void close() {
-      lanes.forEach(Passage::close);
+      lanes.forEach(SpanOutputs::close);
       moments.forEach(Moments::close);
     }
   }

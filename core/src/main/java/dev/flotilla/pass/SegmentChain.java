@@ -20,7 +20,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   private final PartRunner parts;
   private final Tape tape;
   private final Set<Integer> pauses;
-  private Retention retention;
+  private CheckpointingPolicy checkpointing;
   private List<Span> spans = List.of();
   private boolean scoring;
   private Score lastScore = Score.NONE;
@@ -30,14 +30,14 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     this.model = model;
     parts = new PartRunner(model, seed, rank);
     pauses = model.pauses();
-    retention = _ -> List.of(Span.kept(0, model.parts().size()));
-    tape = new Tape(parts, retention);
+    checkpointing = _ -> List.of(Span.kept(0, model.parts().size()));
+    tape = new Tape(parts, checkpointing);
   }
 
   /** Sets what passes keep for backward; everything by default. */
-  public void retention(Retention value) {
-    retention = value;
-    tape.retention(value);
+  public void checkpointing(CheckpointingPolicy value) {
+    checkpointing = value;
+    tape.checkpointing(value);
   }
 
   /**
@@ -66,7 +66,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   private LossTerms forward(Batch batch, Activations inputs, MicroStep step) {
-    spans = withPauses(retention.spans(rehearsal(batch, step)));
+    spans = withPauses(checkpointing.spans(profiling(batch, step)));
     return loss(tape.forward(spans, inputs, step.index()), batch);
   }
 
@@ -75,8 +75,8 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     return spans;
   }
 
-  private Rehearsal rehearsal(Batch batch, MicroStep step) {
-    return new Rehearsal(
+  private ProfilingPass profiling(Batch batch, MicroStep step) {
+    return new ProfilingPass(
         parts,
         model.parts().size(),
         batch,
@@ -163,8 +163,8 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     return parts.evaluate(batch);
   }
 
-  public Map<String, Object> figures() {
-    return retention.figures();
+  public Map<String, Object> metrics() {
+    return checkpointing.metrics();
   }
 
   PartRunner parts() {

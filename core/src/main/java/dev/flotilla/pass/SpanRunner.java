@@ -36,19 +36,20 @@ final class SpanRunner {
   /**
    * Runs a span and cuts its outputs off.
    *
-   * @param keepsCores whether a recomputed span keeps what its cores give
+   * @param savesFunctionOutputs whether a recomputed span keeps what its cores give
    */
-  Passage forward(Span span, Activations input, long microStep, boolean keepsCores) {
+  SpanOutputs forward(Span span, Activations input, long microStep, boolean savesFunctionOutputs) {
     List<TensorForm> body = new ArrayList<>();
     try (var _ = TensorScope.open()) {
       var known = span.isRecomputed() ? differentiable.get(span.to()) : null;
       if (known == null) {
         return withGraph(span, input, microStep, body);
       }
-      var cores = new KeptCores();
+      var cores = new SavedOutputs();
       try {
-        var outputs = withoutGraph(span, input, microStep, keepsCores ? cores : null, body);
-        return new Passage(span, outputs, known, body, cores);
+        var outputs =
+            withoutGraph(span, input, microStep, savesFunctionOutputs ? cores : null, body);
+        return new SpanOutputs(span, outputs, known, body, cores);
       } catch (RuntimeException | Error failure) {
         cores.close();
         throw failure;
@@ -57,11 +58,12 @@ final class SpanRunner {
   }
 
   /** Without a graph nobody can tell what is differentiable, so a span's first run has one. */
-  private Passage withGraph(Span span, Activations input, long microStep, List<TensorForm> body) {
+  private SpanOutputs withGraph(
+      Span span, Activations input, long microStep, List<TensorForm> body) {
     var outputs = parts.train(span, input, microStep, null, noteForms(span, body));
     var flags = outputs.tensors().stream().map(Tensor::requires_grad).toList();
     differentiable.put(span.to(), flags);
-    return new Passage(span, outputs, flags, body, new KeptCores());
+    return new SpanOutputs(span, outputs, flags, body, new SavedOutputs());
   }
 
   /** A change of the input in place would go unnoticed here, and the replay would start from it. */
@@ -69,7 +71,7 @@ final class SpanRunner {
       Span span,
       Activations input,
       long microStep,
-      @Nullable KeptCores cores,
+      @Nullable SavedOutputs cores,
       List<TensorForm> body) {
     try (var _ = new NoGradGuard()) {
       var before = versions(input);
@@ -102,12 +104,12 @@ final class SpanRunner {
   }
 
   /**
-   * Runs a span again, with a graph, up to where {@link #pullBack} goes on.
+   * Runs a span again, with a graph, up to where {@link #backward} goes on.
    *
    * @param autocast the number type of the first run
    */
   Replay replay(
-      Passage passage, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
+      SpanOutputs passage, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
     try (var _ = Autocast.like(autocast, parts.device())) {
       var replay = parts.replay(passage.span(), input, microStep, passage.cores());
       requireSame(passage, replay.outputs());
@@ -115,7 +117,7 @@ final class SpanRunner {
     }
   }
 
-  private static int last(Passage passage) {
+  private static int last(SpanOutputs passage) {
     return passage.span().to() - 1;
   }
 
@@ -124,14 +126,14 @@ final class SpanRunner {
    *
    * @param gradients of the span's outputs
    */
-  List<Gradient> pullBack(Passage passage, Activations replayed, List<Tensor> gradients) {
+  List<Gradient> backward(SpanOutputs passage, Activations replayed, List<Tensor> gradients) {
     var ending = parts.ending(last(passage));
     if (ending == null) {
       return paired(replayed, gradients);
     }
     try (var scope = TensorScope.open();
         var _ = new NoGradGuard()) {
-      var pulled = ending.pullBack(replayed, gradients);
+      var pulled = ending.backward(replayed, gradients);
       for (var gradient : pulled) {
         requireForm(gradient, "ending of " + parts.name(last(passage)));
         scope.handOut(gradient.value());
@@ -141,13 +143,13 @@ final class SpanRunner {
   }
 
   /** Returns what backward goes on from before a core that was left out. */
-  List<Gradient> pullBack(Passage passage, Replay.Cut cut) {
+  List<Gradient> backward(SpanOutputs passage, Replay.Cut cut) {
     try (var scope = TensorScope.open();
         var _ = new NoGradGuard()) {
       var gradients =
           cut.outputs().tensors().stream().map(leaf -> new Tensor(leaf.grad())).toList();
       var kept = passage.cores().of(cut.part());
-      var pulled = parts.core(cut.part()).pullBack(cut.input(), kept, gradients);
+      var pulled = parts.core(cut.part()).backward(cut.input(), kept, gradients);
       for (var gradient : pulled) {
         requireForm(gradient, "core of " + parts.name(cut.part()));
         scope.handOut(gradient.value());
@@ -176,7 +178,7 @@ final class SpanRunner {
         .toList();
   }
 
-  private void requireSame(Passage passage, Activations replayed) {
+  private void requireSame(SpanOutputs passage, Activations replayed) {
     var forms = passage.body();
     boolean fits = forms.size() == replayed.tensors().size();
     for (int i = 0; fits && i < forms.size(); i++) {

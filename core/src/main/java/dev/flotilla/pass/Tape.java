@@ -19,21 +19,21 @@ final class Tape {
 
   private final PartRunner parts;
   private final SpanRunner spanRunner;
-  private final List<Passage> passages = new ArrayList<>();
-  private Retention retention;
+  private final List<SpanOutputs> passages = new ArrayList<>();
+  private CheckpointingPolicy checkpointing;
   private Activations inputs = Activations.of();
   private long microStep;
   private torch.@Nullable ScalarType autocast;
 
-  Tape(PartRunner parts, Retention retention) {
+  Tape(PartRunner parts, CheckpointingPolicy checkpointing) {
     this.parts = parts;
     this.spanRunner = new SpanRunner(parts);
-    this.retention = retention;
+    this.checkpointing = checkpointing;
   }
 
   /** Sets who hears of the passes to come and stores what they keep. */
-  void retention(Retention value) {
-    retention = value;
+  void checkpointing(CheckpointingPolicy value) {
+    checkpointing = value;
   }
 
   /** Runs all spans; what the last one returns has its graph and belongs to the caller's scope. */
@@ -49,16 +49,16 @@ final class Tape {
     try (var scope = TensorScope.open()) {
       var outputs = parts.train(spans.getLast(), current, step);
       outputs.tensors().forEach(scope::handOut);
-      retention.passed();
+      checkpointing.passed();
       return outputs;
     }
   }
 
   private Activations cross(Span span, Activations input) {
-    var passage = spanRunner.forward(span, input, microStep, retention.keepsCores());
-    retention.passed();
-    if (span.isRecomputed() && retention.storehouse().moves() && !passages.isEmpty()) {
-      passages.getLast().store(retention.storehouse());
+    var passage = spanRunner.forward(span, input, microStep, checkpointing.savesFunctionOutputs());
+    checkpointing.passed();
+    if (span.isRecomputed() && checkpointing.savedTensorStore().moves() && !passages.isEmpty()) {
+      passages.getLast().store(checkpointing.savedTensorStore());
     }
     passages.add(passage);
     return passage.pause();
@@ -75,7 +75,7 @@ final class Tape {
             }
           });
     }
-    retention.ended();
+    checkpointing.ended();
   }
 
   private void backward(int index) {
@@ -107,9 +107,9 @@ final class Tape {
     List<Replay.Cut> cuts;
     try (var scope = TensorScope.open()) {
       var replay = spanRunner.replay(passage, input, microStep, autocast);
-      retention.replayed(System.nanoTime() - start);
-      var seeds = spanRunner.pullBack(passage, replay.outputs(), gradients);
-      retention.passed();
+      checkpointing.replayed(System.nanoTime() - start);
+      var seeds = spanRunner.backward(passage, replay.outputs(), gradients);
+      checkpointing.passed();
       SpanRunner.backward(seeds);
       cuts = replay.cuts();
       cuts.forEach(cut -> cut.input().tensors().forEach(scope::handOut));
@@ -117,7 +117,7 @@ final class Tape {
     }
     for (var cut : cuts.reversed()) {
       try (var _ = TensorScope.open()) {
-        SpanRunner.backward(spanRunner.pullBack(passage, cut));
+        SpanRunner.backward(spanRunner.backward(passage, cut));
       }
     }
   }
@@ -129,7 +129,7 @@ final class Tape {
 
   /** Drops what a pass that has failed left behind. */
   void clear() {
-    passages.forEach(Passage::close);
+    passages.forEach(SpanOutputs::close);
     passages.clear();
   }
 }

@@ -82,8 +82,8 @@ final class FiniteCheck implements GradientFilter {
       }
 
       @Override
-      public Map<String, Object> figures() {
-        return vote.figures();
+      public Map<String, Object> metrics() {
+        return vote.metrics();
       }
     };
   }

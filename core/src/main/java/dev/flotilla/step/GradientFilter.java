@@ -26,7 +26,7 @@ public interface GradientFilter {
   default void remember(RunState state) {}
 
   /** Returns what the run's summary should say; nothing by default. */
-  default Map<String, Object> figures() {
+  default Map<String, Object> metrics() {
     return Map.of();
   }
 }

@@ -57,12 +57,14 @@ final class GradientPasses {
     this.gradients = model.arena().gradients();
     this.chain = chain;
     this.notices = context.notices();
-    workers.retention().ifPresent(chain::retention);
+    workers.checkpointing().ifPresent(chain::checkpointing);
     pool =
         workers
             .poolsOverWindow()
             .filter(_ -> model.buffers().hasStatistics())
-            .map(isOver -> new PooledWindow(isOver, workers.retention().isEmpty(), chain, context))
+            .map(
+                isOver ->
+                    new PooledWindow(isOver, workers.checkpointing().isEmpty(), chain, context))
             .orElse(null);
     ForwardBackward innermost = pool == null ? chain : pool.pass();
     for (var layer : workers.layers().reversed()) {
@@ -190,7 +192,7 @@ final class GradientPasses {
   }
 
   /** Returns what the run's summary should say. */
-  Map<String, Object> figures() {
-    return chain.figures();
+  Map<String, Object> metrics() {
+    return chain.metrics();
   }
 }

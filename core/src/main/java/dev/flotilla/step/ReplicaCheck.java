@@ -36,13 +36,13 @@ public final class ReplicaCheck {
    * Compares the ranks; all of them call it together.
    *
    * @param updates updates made, for the message
-   * @throws NumbersException on all ranks if they differ, with ranks and tensor
+   * @throws NumericalException on all ranks if they differ, with ranks and tensor
    */
   public void compare(long updates) {
     if (collective.size() == 1 || odd(gather(checksum(0, arena.layout().length()))).isEmpty()) {
       return;
     }
-    throw new NumbersException(
+    throw new NumericalException(
         ("after update %d the ranks hold different parameters: %s; memory or a link is"
                 + " faulty, or a program has changed them on one rank")
             .formatted(updates, firstDifference()));

@@ -66,10 +66,10 @@ public final class StepRunner implements Stateful, AutoCloseable {
   }
 
   /** Returns what techniques have to say in the run's summary. */
-  public Map<String, Object> figures() {
-    Map<String, Object> figures = new LinkedHashMap<>(passes.figures());
-    figures.putAll(workers.figures());
-    return figures;
+  public Map<String, Object> metrics() {
+    Map<String, Object> metrics = new LinkedHashMap<>(passes.metrics());
+    metrics.putAll(workers.metrics());
+    return metrics;
   }
 
   /** Returns what follows an update. */

@@ -73,12 +73,12 @@ record StepWorkers(
   }
 
   /** Returns what techniques have to say in the run's summary. */
-  Map<String, Object> figures() {
-    Map<String, Object> figures = new LinkedHashMap<>(exchange.figures());
-    conditions.forEach(filter -> figures.putAll(filter.figures()));
-    refinements.forEach(filter -> figures.putAll(filter.figures()));
-    figures.putAll(sync.figures());
-    return figures;
+  Map<String, Object> metrics() {
+    Map<String, Object> metrics = new LinkedHashMap<>(exchange.metrics());
+    conditions.forEach(filter -> metrics.putAll(filter.metrics()));
+    refinements.forEach(filter -> metrics.putAll(filter.metrics()));
+    metrics.putAll(sync.metrics());
+    return metrics;
   }
 
   @Override

@@ -42,7 +42,7 @@ public interface Sync extends AutoCloseable {
   default void average() {}
 
   /** Returns what the run's summary should say; nothing by default. */
-  default Map<String, Object> figures() {
+  default Map<String, Object> metrics() {
     return Map.of();
   }
 

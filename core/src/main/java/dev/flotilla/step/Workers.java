@@ -3,8 +3,8 @@ package dev.flotilla.step;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.pass.Accumulation;
+import dev.flotilla.pass.CheckpointingPolicy;
 import dev.flotilla.pass.ForwardBackward;
-import dev.flotilla.pass.Retention;
 import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Claim.GradientStage;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ public final class Workers {
   private final List<Staged<ForwardStage, ForwardBackward.Layer>> layers = new ArrayList<>();
   private final List<Staged<GradientStage, GradientFilter>> conditions = new ArrayList<>();
   private final List<Staged<GradientStage, GradientFilter>> refinements = new ArrayList<>();
-  private @Nullable Retention retention;
+  private @Nullable CheckpointingPolicy checkpointing;
   private @Nullable Boolean poolsOverWindow;
   private @Nullable Accumulation accumulation;
   private @Nullable BucketPlan buckets;
@@ -61,7 +61,7 @@ public final class Workers {
     layers.addAll(other.layers);
     conditions.addAll(other.conditions);
     refinements.addAll(other.refinements);
-    retention = first(retention, other.retention);
+    checkpointing = first(checkpointing, other.checkpointing);
     poolsOverWindow = first(poolsOverWindow, other.poolsOverWindow);
     accumulation = first(accumulation, other.accumulation);
     buckets = first(buckets, other.buckets);
@@ -82,8 +82,8 @@ public final class Workers {
   }
 
   /** Sets what a forward pass keeps for backward. */
-  public Workers retention(Retention worker) {
-    retention = worker;
+  public Workers checkpointing(CheckpointingPolicy worker) {
+    checkpointing = worker;
     return with(Phase.FORWARD);
   }
 
@@ -179,8 +179,8 @@ public final class Workers {
     return !conditions.isEmpty() || !refinements.isEmpty();
   }
 
-  Optional<Retention> retention() {
-    return Optional.ofNullable(retention);
+  Optional<CheckpointingPolicy> checkpointing() {
+    return Optional.ofNullable(checkpointing);
   }
 
   /** Returns whether batches go forward together, and if so whether those of a whole window do. */

@@ -6,7 +6,7 @@ import dev.flotilla.collective.Collective;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.state.Stateful;
-import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.NumericalException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -139,7 +139,7 @@ final class Checkpoints implements AutoCloseable {
     long updates =
         checkpoint
             .orElseThrow(
-                () -> new NumbersException(why + ", and there is no checkpoint to go back to"))
+                () -> new NumericalException(why + ", and there is no checkpoint to go back to"))
             .position()
             .updates();
     note(

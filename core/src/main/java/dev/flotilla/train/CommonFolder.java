@@ -15,7 +15,7 @@ final class CommonFolder {
     if (collective.size() == 1) {
       return own;
     }
-    var board = collective.noticeboard().section("folder");
+    var board = collective.keyValueStore().section("folder");
     if (collective.rank() == 0) {
       board.post(KEY, own.toAbsolutePath().toString());
     }

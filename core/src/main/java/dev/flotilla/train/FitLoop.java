@@ -8,7 +8,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
 import dev.flotilla.step.UpdateCount;
 import java.util.Optional;
@@ -226,7 +226,7 @@ final class FitLoop {
     boolean isEmpty = !outcome.updated() && outcome.totals().count() == 0;
     emptyWindows = isEmpty ? emptyWindows + 1 : 0;
     if (loop.maxUpdates() > 0 && emptyWindows > shard.batches()) {
-      throw new NumbersException(
+      throw new NumericalException(
           "%d windows in a row, a whole epoch of them, had no loss term: max_steps %d is never reached"
                   .formatted(emptyWindows, loop.maxUpdates())
               + "; look at the targets of the data");
@@ -282,7 +282,7 @@ final class FitLoop {
     rollbacks++;
     var why = "after update %d %s".formatted(trainer.updates(), outcome.notFinite().orElse(""));
     if (rollbacks > MOST_ROLLBACKS) {
-      throw new NumbersException(
+      throw new NumericalException(
           why + ", again after %d rollbacks without a new checkpoint".formatted(MOST_ROLLBACKS));
     }
     int epoch = progress.epoch;

@@ -2,7 +2,7 @@ package dev.flotilla.train;
 
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
-import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
 import java.util.function.Consumer;
 
@@ -23,7 +23,7 @@ final class NumberGuard implements Stateful {
   /**
    * Looks at what a micro-step did.
    *
-   * @throws NumbersException if the run must end
+   * @throws NumericalException if the run must end
    */
   void judge(StepOutcome outcome, long updates) {
     if (outcome.notFinite().isEmpty()) {
@@ -33,13 +33,13 @@ final class NumberGuard implements Stateful {
     inARow++;
     var text = "after update %d %s".formatted(updates, outcome.notFinite().get());
     if (policy == NonFinite.STOP) {
-      throw new NumbersException(
+      throw new NumericalException(
           text
               + "; nothing was updated. Look at the data and the learning rate, or set non_finite:"
               + " skip or rollback");
     }
     if (inARow >= MOST_IN_A_ROW) {
-      throw new NumbersException(
+      throw new NumericalException(
           "%s, for the %d-th window in a row; nothing was updated".formatted(text, inARow));
     }
     notices.accept(text + "; the window is left out");

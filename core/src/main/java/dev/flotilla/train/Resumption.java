@@ -5,7 +5,7 @@ import dev.flotilla.checkpoint.Position;
 import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Noticeboard;
+import dev.flotilla.collective.KeyValueStore;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.NativeView;
@@ -93,7 +93,7 @@ final class Resumption {
   }
 
   private List<String> objections(Path candidate, Map<String, String> facts, List<Stateful> parts) {
-    var board = collective.noticeboard().section("resume");
+    var board = collective.keyValueStore().section("resume");
     Optional<String> own = objection(candidate, facts, parts);
     own.ifPresent(it -> board.post(key(collective.rank()), it));
     return share(own.isPresent() ? 1 : 0, Reduction.MAX) == 0 ? List.of() : read(board);
@@ -119,7 +119,7 @@ final class Resumption {
     }
   }
 
-  private List<String> read(Noticeboard board) {
+  private List<String> read(KeyValueStore board) {
     var distinct = new TreeSet<String>();
     for (int rank = 0; rank < collective.size(); rank++) {
       board.read(key(rank)).ifPresent(distinct::add);

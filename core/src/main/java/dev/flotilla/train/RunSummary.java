@@ -58,7 +58,7 @@ public final class RunSummary {
     summary.put("train_seconds", result.seconds());
     summary.put("data_wait_seconds", result.dataWaitSeconds());
     summary.put("wall_seconds", wallSeconds);
-    summary.putAll(trainer.figures());
+    summary.putAll(trainer.metrics());
     summary.put("weights_sha256", WeightsDigest.of(trainer.model().state()));
     summary.put("configuration", configuration);
     return summary;

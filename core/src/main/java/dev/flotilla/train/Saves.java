@@ -73,7 +73,7 @@ final class Saves implements AutoCloseable {
   }
 
   private FailureBoard failureBoard() {
-    var board = collective.noticeboard().section("saves");
+    var board = collective.keyValueStore().section("saves");
     return new FailureBoard() {
       @Override
       public void post(String save, String reason) {

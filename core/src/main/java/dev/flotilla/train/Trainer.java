@@ -326,8 +326,8 @@ public final class Trainer implements AutoCloseable {
   }
 
   /** Returns what techniques have to say in the run's summary. */
-  public Map<String, Object> figures() {
-    return runner.figures();
+  public Map<String, Object> metrics() {
+    return runner.metrics();
   }
 
   SegmentChain chain() {

@@ -14,24 +14,24 @@ class MasterViewsTests {
 
   @Test
   void masterHostListensWhereTheOthersSeekIt() {
-    var board = new LocalBoard();
+    var board = new LocalKeyValueStore();
     board.post(Arrival.key(1), "192.0.2.7");
     assertThat(localAddress(board, NICKNAME)).isEqualTo("192.0.2.7");
   }
 
   @Test
   void hostsThatAllMeanThemselvesStayOnLoopback() {
-    var board = new LocalBoard();
+    var board = new LocalKeyValueStore();
     board.post(Arrival.key(1), "127.0.0.1");
     assertThat(localAddress(board, NICKNAME)).isEqualTo("127.0.0.1");
   }
 
   @Test
   void plainLoopbackAddressIsTakenAtItsWord() {
-    assertThat(localAddress(new LocalBoard(), "127.0.0.1")).isEqualTo("127.0.0.1");
+    assertThat(localAddress(new LocalKeyValueStore(), "127.0.0.1")).isEqualTo("127.0.0.1");
   }
 
-  private static String localAddress(Noticeboard board, String host) {
+  private static String localAddress(KeyValueStore board, String host) {
     var tcp = new Rendezvous.Tcp(host, 29500, false);
     var world = new World(0, 2, 0, 1, 0, 2, tcp);
     return new MasterViews(board, world, MasterAddress.resolve(tcp))

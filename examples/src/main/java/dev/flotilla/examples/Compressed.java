@@ -37,7 +37,7 @@ public final class Compressed {
       var result = trainer.fit(digits.train().batches(64 / world.size()).shuffled(42), epochs);
       return Map.of(
           "accuracy", result.accuracyOn(digits.test()),
-          "dgc", trainer.figures().getOrDefault("dgc", "none"));
+          "dgc", trainer.metrics().getOrDefault("dgc", "none"));
     }
   }
 }

@@ -32,7 +32,7 @@ public final class Overlapped {
       var result = trainer.fit(digits.train().batches(64 / world.size()).shuffled(42), epochs);
       return Map.of(
           "accuracy", result.accuracyOn(digits.test()),
-          "exchange", trainer.figures().getOrDefault("exchange", "none"));
+          "exchange", trainer.metrics().getOrDefault("exchange", "none"));
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.flotilla.testkit;
 
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Noticeboard;
+import dev.flotilla.collective.KeyValueStore;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.RankSlices;
 import dev.flotilla.collective.Reduction;
@@ -119,8 +119,8 @@ public final class RecordingCollective implements Collective {
   }
 
   @Override
-  public Noticeboard noticeboard() {
-    return collective.noticeboard();
+  public KeyValueStore keyValueStore() {
+    return collective.keyValueStore();
   }
 
   @Override

@@ -16,7 +16,7 @@ import dev.flotilla.model.Score;
 import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.report.TrainingEvent;
-import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.NumericalException;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.HalfType;
@@ -99,9 +99,9 @@ class NumbersTests {
                   try (var trainer = trainer(world, NonFinite.STOP).build()) {
                     var data = source(Set.of(2 * BATCH + 12), poison);
                     assertThatThrownBy(() -> trainer.fit(data, 1))
-                        .isInstanceOf(NumbersException.class)
+                        .isInstanceOf(NumericalException.class)
                         .hasMessageContaining("after update 2 the loss of rank 1 is not finite")
-                        .extracting(it -> ((NumbersException) it).exitCode())
+                        .extracting(it -> ((NumericalException) it).exitCode())
                         .isEqualTo(ExitCodes.NUMBERS);
                     assertThat(trainer.updates()).isEqualTo(2);
                     return Snapshot.of(trainer);
@@ -255,7 +255,7 @@ class NumbersTests {
     try (var trainer =
         trainer(World.solo(), NonFinite.STOP).model(new TermlessMlp()).loop(loop).build()) {
       assertThatThrownBy(() -> trainer.fit(source(Set.of(), 0), 1))
-          .isInstanceOf(NumbersException.class)
+          .isInstanceOf(NumericalException.class)
           .hasMessageContaining("had no loss term: max_steps 5 is never reached");
     }
   }
@@ -299,7 +299,7 @@ class NumbersTests {
     var all = Collections.unmodifiableSet(new java.util.TreeSet<>(everySample()));
     try (var trainer = trainer(World.solo(), NonFinite.SKIP).build()) {
       assertThatThrownBy(() -> trainer.fit(source(all, Float.NaN), 1))
-          .isInstanceOf(NumbersException.class)
+          .isInstanceOf(NumericalException.class)
           .hasMessageContaining("for the 10-th window in a row");
     }
   }
@@ -346,7 +346,7 @@ class NumbersTests {
         trainer(World.solo(), NonFinite.ROLLBACK).checkpoints(CheckpointSettings.in(folder));
     try (var trainer = builder.build()) {
       assertThatThrownBy(() -> trainer.fit(source(Set.of(BATCH), Float.NaN), 1))
-          .isInstanceOf(NumbersException.class)
+          .isInstanceOf(NumericalException.class)
           .hasMessageContaining("there is no checkpoint to go back to");
     }
   }
@@ -364,7 +364,7 @@ class NumbersTests {
                       ValueLayout.JAVA_BYTE, 5, (byte) (memory.get(ValueLayout.JAVA_BYTE, 5) ^ 4));
                 }
                 assertThatThrownBy(() -> trainer.fit(source(Set.of(), 0), 1))
-                    .isInstanceOf(NumbersException.class)
+                    .isInstanceOf(NumericalException.class)
                     .hasMessageContaining("after update 4")
                     .hasMessageContaining("rank 2 in fc");
                 return world.rank();

@@ -10,7 +10,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.report.TrainingEvent;
-import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.NumericalException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.precision.HalfType;
@@ -147,7 +147,7 @@ class OwnLoopEventsTests {
                 try (var _ = TensorScope.open()) {
                   trainer.step(shard.load(0));
                   assertThatThrownBy(() -> trainer.step(shard.load(1)))
-                      .isInstanceOf(NumbersException.class)
+                      .isInstanceOf(NumericalException.class)
                       .hasMessageContaining("rank 2 in fc");
                 }
                 return world.rank();

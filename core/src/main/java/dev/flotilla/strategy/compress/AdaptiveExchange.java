@@ -213,11 +213,11 @@ final class AdaptiveExchange implements Exchange {
   }
 
   @Override
-  public Map<String, Object> figures() {
-    Map<String, Object> figures = new LinkedHashMap<>(compression.figures());
-    figures.put("exchange_mode", chooser.current().words());
-    figures.put("exchange_changes", changes);
-    return figures;
+  public Map<String, Object> metrics() {
+    Map<String, Object> metrics = new LinkedHashMap<>(compression.metrics());
+    metrics.put("exchange_mode", chooser.current().words());
+    metrics.put("exchange_changes", changes);
+    return metrics;
   }
 
   @Override

@@ -207,12 +207,12 @@ final class Compression implements AutoCloseable {
     }
   }
 
-  Map<String, Object> figures() {
-    Map<String, Object> figures = record.figures();
+  Map<String, Object> metrics() {
+    Map<String, Object> metrics = record.metrics();
     if (residuals.isSplit()) {
-      figures.put("residual_norm", residuals.norm());
+      metrics.put("residual_norm", residuals.norm());
     }
-    return Map.of(settings.key(), figures);
+    return Map.of(settings.key(), metrics);
   }
 
   @Override

@@ -59,19 +59,19 @@ final class CompressionRecord {
   }
 
   /** Returns totals of the run, and mean times per update since it was started or resumed. */
-  Map<String, Object> figures() {
-    Map<String, Object> figures = new LinkedHashMap<>();
-    figures.put("compressed_updates", updates);
+  Map<String, Object> metrics() {
+    Map<String, Object> metrics = new LinkedHashMap<>();
+    metrics.put("compressed_updates", updates);
     if (updates > 0) {
-      figures.put("compression_ratio", rounded(denseBytes / sentBytes));
-      figures.put("density", (double) sent / compressible);
+      metrics.put("compression_ratio", rounded(denseBytes / sentBytes));
+      metrics.put("density", (double) sent / compressible);
     }
     if (measured > 0) {
-      figures.put("select_ms", millis(selectNanos));
-      figures.put("wire_ms", millis(waitNanos));
-      figures.put("apply_ms", millis(applyNanos));
+      metrics.put("select_ms", millis(selectNanos));
+      metrics.put("wire_ms", millis(waitNanos));
+      metrics.put("apply_ms", millis(applyNanos));
     }
-    return figures;
+    return metrics;
   }
 
   private double millis(long nanos) {

@@ -183,7 +183,7 @@ final class SparseExchange implements Exchange {
   }
 
   @Override
-  public Map<String, Object> figures() {
-    return compression.figures();
+  public Map<String, Object> metrics() {
+    return compression.metrics();
   }
 }

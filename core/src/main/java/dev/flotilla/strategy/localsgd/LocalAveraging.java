@@ -223,8 +223,8 @@ final class LocalAveraging implements Sync {
   }
 
   @Override
-  public Map<String, Object> figures() {
-    return isAlone ? Map.of() : Map.of("localsgd", log.figures());
+  public Map<String, Object> metrics() {
+    return isAlone ? Map.of() : Map.of("localsgd", log.metrics());
   }
 
   @Override

@@ -1,7 +1,7 @@
 package dev.flotilla.strategy.localsgd;
 
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Noticeboard;
+import dev.flotilla.collective.KeyValueStore;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.RankSlices;
 import dev.flotilla.collective.Reduction;
@@ -78,8 +78,8 @@ record PatientGroup(Collective group, Patience patience) implements Collective {
   }
 
   @Override
-  public Noticeboard noticeboard() {
-    return group.noticeboard();
+  public KeyValueStore keyValueStore() {
+    return group.keyValueStore();
   }
 
   @Override

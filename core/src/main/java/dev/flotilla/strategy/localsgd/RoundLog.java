@@ -51,16 +51,16 @@ final class RoundLog {
   }
 
   /** Returns what summary.json holds, with the interval as it changed over updates. */
-  Map<String, Object> figures() {
-    Map<String, Object> figures = new LinkedHashMap<>();
-    figures.put("averages", rounds);
-    figures.put("last_interval", lastInterval);
-    figures.put(
+  Map<String, Object> metrics() {
+    Map<String, Object> metrics = new LinkedHashMap<>();
+    metrics.put("averages", rounds);
+    metrics.put("last_interval", lastInterval);
+    metrics.put(
         "interval_from_update",
         intervals.entrySet().stream().map(e -> List.of(e.getKey(), e.getValue())).toList());
-    figures.put("largest_drift", largestDrift);
-    figures.put("waiting", waiting.figures());
-    return figures;
+    metrics.put("largest_drift", largestDrift);
+    metrics.put("waiting", waiting.metrics());
+    return metrics;
   }
 
   void remember(State state) {

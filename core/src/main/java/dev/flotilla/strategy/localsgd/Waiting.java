@@ -50,12 +50,12 @@ final class Waiting {
     return slow;
   }
 
-  Map<String, Object> figures() {
-    Map<String, Object> figures = new LinkedHashMap<>();
-    figures.put("computing_seconds", computing[rank]);
-    figures.put("blocked_seconds", blocked);
-    figures.put("for_slower_ranks_seconds", forOthers);
-    figures.put("waited_for", slowRanks());
-    return figures;
+  Map<String, Object> metrics() {
+    Map<String, Object> metrics = new LinkedHashMap<>();
+    metrics.put("computing_seconds", computing[rank]);
+    metrics.put("blocked_seconds", blocked);
+    metrics.put("for_slower_ranks_seconds", forOthers);
+    metrics.put("waited_for", slowRanks());
+    return metrics;
   }
 }

@@ -8,7 +8,7 @@ import dev.flotilla.memory.Tensors;
 import dev.flotilla.pass.MicroStep;
 import dev.flotilla.state.RunState;
 import dev.flotilla.step.GradientFilter;
-import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepContext;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -75,7 +75,7 @@ final class LossScale {
       }
 
       @Override
-      public Map<String, Object> figures() {
+      public Map<String, Object> metrics() {
         return Map.of("amp", Map.of("loss_scale", scale, "skipped_updates", skipped));
       }
     };
@@ -165,7 +165,7 @@ final class LossScale {
     if (canShrink || inARow < MOST_SKIPPED_AT_A_FIXED_SCALE) {
       return;
     }
-    throw new NumbersException(
+    throw new NumericalException(
         "amp: %d updates in a row were skipped at loss scale %s because %s; %s"
             .formatted(
                 inARow,

@@ -2,7 +2,7 @@ package dev.flotilla.strategy.recompute;
 
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Segment;
-import dev.flotilla.pass.Retention;
+import dev.flotilla.pass.CheckpointingPolicy;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.NearestName;
@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>With A bytes kept inside a segment and a bytes between two segments, n segments need n · a + A
  * instead of n · (a + A), for one more forward pass of all but the last: (T_b + 2 T_f) / (T_b +
- * T_f), about 4/3, and less where segments have an {@link dev.flotilla.model.Ending}. Gradients are
- * the same to the bit: the second run draws the same random numbers in the same number types, and
- * moves no running statistics.
+ * T_f), about 4/3, and less where segments have an {@link dev.flotilla.model.FinalFunction}.
+ * Gradients are the same to the bit: the second run draws the same random numbers in the same
+ * number types, and moves no running statistics.
  *
  * @param checkpoints segments whose outputs are kept, or auto; null where {@code every} is stated
  * @param every keeps every n-th segment's output; null with {@code checkpoints}
@@ -109,7 +109,7 @@ public record Recompute(
 
   @Override
   public Workers workers(StepContext context) {
-    return new Workers().retention(retention(context));
+    return new Workers().checkpointing(checkpointing(context));
   }
 
   @Override
@@ -126,10 +126,10 @@ public record Recompute(
         : "keep %s%s, recompute the rest".formatted(what, where);
   }
 
-  private Retention retention(StepContext context) {
-    var storehouse = offload ? new SpillFile() : null;
+  private CheckpointingPolicy checkpointing(StepContext context) {
+    var savedTensorStore = offload ? new SpillFile() : null;
     if (checkpoints != null && checkpoints.isAuto()) {
-      return new PlannedRetention(budget(context), storehouse, context.measured());
+      return new PlannedCheckpointing(budget(context), savedTensorStore, context.measured());
     }
     if (keepAttention
         && context.model().parts().stream().allMatch(it -> it.part().core() == null)) {
@@ -138,7 +138,8 @@ public record Recompute(
           .accept("recompute.keep_attention has no effect: the model has no attention");
     }
     var segments = context.model().segmentNames();
-    return FixedRetention.after(kept(segments), context.model(), storehouse, keepAttention);
+    return FixedCheckpointing.after(
+        kept(segments), context.model(), savedTensorStore, keepAttention);
   }
 
   private long budget(StepContext context) {

@@ -6,7 +6,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.Shape;
-import dev.flotilla.pass.Storehouse;
+import dev.flotilla.pass.SavedTensorStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * touched ahead by another thread. The file has no name from the start, so that nothing is left
  * behind however the process ends.
  */
-final class SpillFile implements Storehouse {
+final class SpillFile implements SavedTensorStore {
 
   private static final long STEP = 64L << 20;
 

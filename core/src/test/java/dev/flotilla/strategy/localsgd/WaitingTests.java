@@ -18,25 +18,25 @@ class WaitingTests {
 
   @Test
   void aRankAtHalfSpeedIsNamedAndTheStartIsNotCounted() {
-    var figures = after(0, 1.0, 2.0, 1.05).figures();
-    assertThat(figures).containsEntry("waited_for", List.of(1));
-    assertThat(figures).containsEntry("computing_seconds", 2.0);
-    assertThat(figures).containsEntry("blocked_seconds", 1.0);
-    assertThat(figures).containsEntry("for_slower_ranks_seconds", 2.0);
+    var metrics = after(0, 1.0, 2.0, 1.05).metrics();
+    assertThat(metrics).containsEntry("waited_for", List.of(1));
+    assertThat(metrics).containsEntry("computing_seconds", 2.0);
+    assertThat(metrics).containsEntry("blocked_seconds", 1.0);
+    assertThat(metrics).containsEntry("for_slower_ranks_seconds", 2.0);
   }
 
   @Test
   void theSlowRankItselfSaysTheSame() {
-    var figures = after(1, 1.0, 2.0, 1.05).figures();
-    assertThat(figures).containsEntry("waited_for", List.of(1));
-    assertThat(figures).containsEntry("for_slower_ranks_seconds", 0.0);
+    var metrics = after(1, 1.0, 2.0, 1.05).metrics();
+    assertThat(metrics).containsEntry("waited_for", List.of(1));
+    assertThat(metrics).containsEntry("for_slower_ranks_seconds", 0.0);
   }
 
   @Test
   void nobodyIsNamedWhereAllAreAboutAsFast() {
-    var figures = after(2, 1.0, 1.02, 1.05).figures();
-    assertThat(figures).containsEntry("waited_for", List.of());
-    assertThat(figures).containsEntry("computing_seconds", 2.1);
+    var metrics = after(2, 1.0, 1.02, 1.05).metrics();
+    assertThat(metrics).containsEntry("waited_for", List.of());
+    assertThat(metrics).containsEntry("computing_seconds", 2.1);
   }
 
   @Test
@@ -45,7 +45,7 @@ class WaitingTests {
     waiting.add(new double[] {9, 9}, 0);
     waiting.add(new double[] {1, 2}, 1);
     waiting.add(new double[] {2, 1}, 0);
-    assertThat(waiting.figures()).containsEntry("waited_for", List.of());
-    assertThat(waiting.figures()).containsEntry("for_slower_ranks_seconds", 1.0);
+    assertThat(waiting.metrics()).containsEntry("waited_for", List.of());
+    assertThat(waiting.metrics()).containsEntry("for_slower_ranks_seconds", 1.0);
   }
 }

@@ -95,7 +95,7 @@ class EarlyDgcTests {
 
   @SuppressWarnings("unchecked")
   private static Map<String, Object> exchange(Trainer trainer) {
-    return (Map<String, Object>) trainer.figures().getOrDefault("exchange", Map.of());
+    return (Map<String, Object>) trainer.metrics().getOrDefault("exchange", Map.of());
   }
 
   private static void step(Trainer trainer, int step, int rank) {

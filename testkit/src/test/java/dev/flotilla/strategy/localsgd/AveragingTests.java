@@ -67,7 +67,7 @@ class AveragingTests {
       double after,
       long bytes,
       double loss,
-      Map<String, Object> figures,
+      Map<String, Object> metrics,
       List<TrainingEvent.Averaged> rounds) {}
 
   private static Fitted fit(World world, long evaluateEvery, Strategy... with) {
@@ -376,7 +376,7 @@ class AveragingTests {
               assertThat(round.loss()).isPositive();
               assertThat(round.driftLargest()).isGreaterThanOrEqualTo(round.driftMean());
             });
-    assertThat(run.figures())
+    assertThat(run.metrics())
         .extractingByKey("localsgd", map(String.class, Object.class))
         .containsEntry("averages", 8L)
         .containsEntry("interval_from_update", List.of(List.of(1L, 1L), List.of(5L, 4L)))

@@ -12,7 +12,7 @@ import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Polynomial;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.step.NumbersException;
+import dev.flotilla.step.NumericalException;
 import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
@@ -106,7 +106,7 @@ class MixedPrecisionTests {
       trainer.plannedUpdates(100);
       assertThat(step(trainer, 4, 1)).isFalse();
       assertThatThrownBy(() -> step(trainer, 4, 100 * HUGE))
-          .isInstanceOf(NumbersException.class)
+          .isInstanceOf(NumericalException.class)
           .hasMessageContaining("the loss of rank 0 is not finite");
     }
   }
@@ -241,7 +241,7 @@ class MixedPrecisionTests {
                   step(trainer, 4, 1e30f);
                 }
               })
-          .isInstanceOf(NumbersException.class)
+          .isInstanceOf(NumericalException.class)
           .hasMessageContaining("in a row were skipped")
           .hasMessageContaining("bf16");
       assertThat(notes).noneMatch(note -> note.contains("loss scale 0"));

@@ -8,7 +8,7 @@ import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.Classification;
-import dev.flotilla.model.Ending;
+import dev.flotilla.model.FinalFunction;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Gradient;
 import dev.flotilla.model.Model;
@@ -220,7 +220,7 @@ class RecomputeTests {
     throw new AssertionError("a budget of one byte was enough");
   }
 
-  /** What a rehearsal leaves behind would come again with each of these: 4 MiB each time. */
+  /** What a profiling leaves behind would come again with each of these: 4 MiB each time. */
   @Test
   void rehearsalsLeaveNoMemoryBehind() {
     var example = new Case("vgg16", new Vgg16(10, 0.5, 16, 4), images(3, 32));
@@ -326,7 +326,7 @@ class RecomputeTests {
         .hasMessageContaining("the first time");
   }
 
-  private Case withEnding(Segment.Forward body, Ending ending) {
+  private Case withEnding(Segment.Forward body, FinalFunction ending) {
     return new Case(
         "with an ending",
         new Chain(
@@ -447,7 +447,7 @@ class RecomputeTests {
     }
   }
 
-  private record Ended(Segment.Forward body, Ending ending) implements Segment {
+  private record Ended(Segment.Forward body, FinalFunction ending) implements Segment {
     @Override
     public String name() {
       return "ended";
@@ -470,14 +470,14 @@ class RecomputeTests {
   }
 
   /** x ↦ x + x, with its gradient so many times. */
-  private record Doubling(int times) implements Ending {
+  private record Doubling(int times) implements FinalFunction {
     @Override
     public Activations apply(Activations body, ForwardMode mode) {
       return Activations.of(body.only().add(body.only()));
     }
 
     @Override
-    public List<Gradient> pullBack(Activations body, List<Tensor> gradients) {
+    public List<Gradient> backward(Activations body, List<Tensor> gradients) {
       var twice = gradients.getFirst().add(gradients.getFirst());
       return List.of(new Gradient(body.only(), twice.repeat(times, 1)));
     }

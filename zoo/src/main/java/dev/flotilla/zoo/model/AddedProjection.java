@@ -2,7 +2,7 @@ package dev.flotilla.zoo.model;
 
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.Ending;
+import dev.flotilla.model.FinalFunction;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Gradient;
 import dev.flotilla.model.Weights;
@@ -18,7 +18,7 @@ import org.bytedeco.pytorch.global.torch;
  * <p>With g the gradient of the sum and d what dropout makes of it, that of x is g, of b the sum of
  * d over the places, of W dᵀ f(y), and of y (d W) f′(y): the sum itself is in none of them.
  */
-final class AddedProjection implements Ending {
+final class AddedProjection implements FinalFunction {
 
   private final Layer.Bound dense;
   private final Tensor weight;
@@ -59,7 +59,7 @@ final class AddedProjection implements Ending {
   }
 
   @Override
-  public List<Gradient> pullBack(Activations body, List<Tensor> gradients) {
+  public List<Gradient> backward(Activations body, List<Tensor> gradients) {
     List<Gradient> all = new ArrayList<>();
     for (int i = 1; i < gradients.size(); i++) {
       all.add(new Gradient(body.tensors().get(i + 1), gradients.get(i)));
@@ -73,7 +73,7 @@ final class AddedProjection implements Ending {
   /** In mixed precision the product was computed in the type of y, from a converted matrix. */
   private void addOwn(Tensor y, Tensor x, Tensor gradient, List<Gradient> all) {
     var type = y.scalar_type();
-    Tensor dropped = Dropout.pullBack(gradient.to(type), dropout).view(-1, weight.size(0));
+    Tensor dropped = Dropout.backward(gradient.to(type), dropout).view(-1, weight.size(0));
     all.add(new Gradient(x, gradient.to(x.scalar_type())));
     if (bias.requires_grad()) {
       all.add(new Gradient(bias, dropped.sum(0).to(bias.scalar_type())));

@@ -85,7 +85,7 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
         new Part(
             name() + "/attention",
             core(weights),
-            new AttentionCore(sizes.attentionProbsDropoutProb(), sizes.numAttentionHeads())),
+            new AttentionFunction(sizes.attentionProbsDropoutProb(), sizes.numAttentionHeads())),
         new Part(
             name() + "/attended",
             (input, _) -> input,

@@ -38,7 +38,7 @@ final class Dropout {
    * Returns the gradient of what went in, given that of what came out, with the random numbers of
    * that time; the same operations in the same order as libtorch's backward.
    */
-  static Tensor pullBack(Tensor gradient, double share) {
+  static Tensor backward(Tensor gradient, double share) {
     if (share == 0) {
       return gradient;
     }

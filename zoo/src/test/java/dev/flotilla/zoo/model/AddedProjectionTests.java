@@ -88,7 +88,7 @@ class AddedProjectionTests {
       torch.manual_seed(6);
       List<Gradient> ours;
       try (var _ = new NoGradGuard()) {
-        ours = ending.pullBack(body, List.of(seed, new Tensor()));
+        ours = ending.backward(body, List.of(seed, new Tensor()));
       }
       assertSame(of(ours, y), y.grad());
       assertSame(of(ours, x), x.grad());
@@ -107,7 +107,7 @@ class AddedProjectionTests {
       var body =
           Activations.of(leaf(torch.ScalarType.Float, 56), numbers(torch.ScalarType.Float, 24));
       var gradients =
-          ending(model, true, 0).pullBack(body, List.of(numbers(torch.ScalarType.Float, 24)));
+          ending(model, true, 0).backward(body, List.of(numbers(torch.ScalarType.Float, 24)));
       assertThat(gradients).hasSize(2);
     }
   }
@@ -118,7 +118,7 @@ class AddedProjectionTests {
         var model = bert(Precision.FLOAT32, false)) {
       var body =
           Activations.of(leaf(torch.ScalarType.Float, 56), numbers(torch.ScalarType.Float, 24));
-      assertThat(ending(model, true, 0).pullBack(body, List.of(new Tensor()))).isEmpty();
+      assertThat(ending(model, true, 0).backward(body, List.of(new Tensor()))).isEmpty();
     }
   }
 }

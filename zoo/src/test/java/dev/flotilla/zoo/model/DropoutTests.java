@@ -52,7 +52,7 @@ class DropoutTests {
       torch.manual_seed(8);
       Dropout.apply(input, 0.15, ForwardMode.TRAIN).mul(gradient).sum().backward();
       torch.manual_seed(8);
-      assertSame(Dropout.pullBack(gradient, 0.15), input.grad());
+      assertSame(Dropout.backward(gradient, 0.15), input.grad());
     }
   }
 

@@ -6,7 +6,7 @@ import dev.flotilla.memory.Operator;
 import dev.flotilla.memory.Operator.Absent;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.model.Core;
+import dev.flotilla.model.CustomFunction;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Gradient;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Takes query, key and value, each with all heads side by side, what passes through, and a mask
  * as the second of that; gives the context and what passes through.
  */
-final class AttentionCore implements Core {
+final class AttentionFunction implements CustomFunction {
 
   private static final Absent NONE = Absent.NONE;
   private static final int PASSING = 3;
@@ -55,7 +55,7 @@ final class AttentionCore implements Core {
   private final double dropout;
   private final long heads;
 
-  AttentionCore(double dropout, long heads) {
+  AttentionFunction(double dropout, long heads) {
     this.dropout = dropout;
     this.heads = heads;
   }
@@ -121,7 +121,7 @@ final class AttentionCore implements Core {
   }
 
   @Override
-  public List<Gradient> pullBack(Activations input, List<Tensor> kept, List<Tensor> gradients) {
+  public List<Gradient> backward(Activations input, List<Tensor> kept, List<Tensor> gradients) {
     List<Gradient> all = new ArrayList<>();
     for (int i = 1; i < gradients.size(); i++) {
       all.add(new Gradient(input.tensors().get(PASSING + i - 1), gradients.get(i)));

@@ -7,7 +7,7 @@ import java.util.Optional;
  *
  * <p>Reading never waits. Use it for what ranks must settle before a collective is safe.
  */
-public interface Noticeboard {
+public interface KeyValueStore {
 
   /** Puts up a text that is not empty; it replaces an earlier one under the same key. */
   void post(String key, String text);
@@ -20,5 +20,5 @@ public interface Noticeboard {
    * n-th call with that name on the others, so that conversations never read each other's
    * leftovers.
    */
-  Noticeboard section(String name);
+  KeyValueStore section(String name);
 }

@@ -18,10 +18,10 @@ import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class AttentionCoreTests {
+class AttentionFunctionTests {
 
   private static final int HEADS = 4;
-  private static final AttentionCore CORE = new AttentionCore(0, HEADS);
+  private static final AttentionFunction CORE = new AttentionFunction(0, HEADS);
 
   /** Query, key, value, the hidden state, and no mask. */
   private static Activations input(torch.ScalarType type) {
@@ -74,7 +74,7 @@ class AttentionCoreTests {
         assertThat(torch.equal(CORE.again(input, run.kept()).tensors().getFirst(), expected))
             .isTrue();
         Tensor ofHidden = torch.ones_like(gradient);
-        var pulled = CORE.pullBack(input, run.kept(), List.of(gradient, ofHidden, new Tensor()));
+        var pulled = CORE.backward(input, run.kept(), List.of(gradient, ofHidden, new Tensor()));
         for (int i = 0; i < 3; i++) {
           Tensor wanted = input.tensors().get(i);
           assertThat(torch.equal(of(pulled, wanted), wanted.grad())).as("input %d", i).isTrue();
@@ -94,7 +94,7 @@ class AttentionCoreTests {
   void leavesMasksAndDropoutOnCpuToLibtorch(torch.ScalarType type) {
     try (var _ = TensorScope.open()) {
       var input = input(type);
-      assertThat(new AttentionCore(0.1, HEADS).suits(input, ForwardMode.TRAIN)).isFalse();
+      assertThat(new AttentionFunction(0.1, HEADS).suits(input, ForwardMode.TRAIN)).isFalse();
       List<Tensor> masked = new ArrayList<>(input.tensors().subList(0, 4));
       masked.add(torch.ones(3, 1, 1, 24));
       assertThat(CORE.suits(new Activations(masked), ForwardMode.TRAIN)).isFalse();

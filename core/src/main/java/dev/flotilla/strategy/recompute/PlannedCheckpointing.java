@@ -2,10 +2,10 @@ package dev.flotilla.strategy.recompute;
 
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeMemory;
-import dev.flotilla.pass.Rehearsal;
-import dev.flotilla.pass.Retention;
+import dev.flotilla.pass.CheckpointingPolicy;
+import dev.flotilla.pass.ProfilingPass;
+import dev.flotilla.pass.SavedTensorStore;
 import dev.flotilla.pass.Span;
-import dev.flotilla.pass.Storehouse;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.ConfigException;
 import java.util.LinkedHashMap;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * plan has foretold them. A batch that is larger along some axis than those planned for gets a plan
  * of its own: longer sequences cost more even where there are fewer of them.
  */
-final class PlannedRetention implements Retention {
+final class PlannedCheckpointing implements CheckpointingPolicy {
 
   private static final int ROUNDS = 5;
   private static final int WATCHED = 3;
@@ -30,7 +30,7 @@ final class PlannedRetention implements Retention {
   private static final double MEBIBYTE = 1 << 20;
 
   private final long budget;
-  private final Storehouse storehouse;
+  private final SavedTensorStore savedTensorStore;
   private final Consumer<String> measured;
   private final PlansByShape plans = new PlansByShape();
   private @Nullable RecomputePlan plan;
@@ -43,17 +43,18 @@ final class PlannedRetention implements Retention {
   private long replayNanos = Long.MAX_VALUE;
   private long replayNanosOfStep;
 
-  PlannedRetention(long budget, @Nullable Storehouse storehouse, Consumer<String> measured) {
+  PlannedCheckpointing(
+      long budget, @Nullable SavedTensorStore savedTensorStore, Consumer<String> measured) {
     this.budget = budget;
-    this.storehouse = storehouse == null ? Storehouse.IN_PLACE : storehouse;
+    this.savedTensorStore = savedTensorStore == null ? SavedTensorStore.IN_PLACE : savedTensorStore;
     this.measured = measured;
   }
 
   @Override
-  public List<Span> spans(Rehearsal rehearsal) {
-    var shapes = rehearsal.inputShapes();
+  public List<Span> spans(ProfilingPass profiling) {
+    var shapes = profiling.inputShapes();
     var found = plans.covering(shapes);
-    var chosen = found.orElseGet(() -> plan(rehearsal));
+    var chosen = found.orElseGet(() -> plan(profiling));
     plan = chosen;
     if (found.isEmpty()) {
       plans.add(shapes, chosen);
@@ -63,13 +64,13 @@ final class PlannedRetention implements Retention {
       replayNanos = Long.MAX_VALUE;
     }
     replayNanosOfStep = 0;
-    device = rehearsal.device();
+    device = profiling.device();
     before = isWatching() ? NativeMemory.liveBytes(device) : 0;
     return chosen.spans();
   }
 
-  private RecomputePlan plan(Rehearsal rehearsal) {
-    var costs = rehearsal.measure(ROUNDS);
+  private RecomputePlan plan(ProfilingPass profiling) {
+    var costs = profiling.measure(ROUNDS);
     var planner = new RecomputePlanner(costs);
     var found = planner.under(budget);
     if (found.isEmpty()) {
@@ -91,8 +92,8 @@ final class PlannedRetention implements Retention {
   }
 
   @Override
-  public Storehouse storehouse() {
-    return storehouse;
+  public SavedTensorStore savedTensorStore() {
+    return savedTensorStore;
   }
 
   @Override
@@ -129,15 +130,15 @@ final class PlannedRetention implements Retention {
   }
 
   @Override
-  public Map<String, Object> figures() {
+  public Map<String, Object> metrics() {
     if (newest == null) {
       return Map.of();
     }
-    Map<String, Object> figures = new LinkedHashMap<>();
-    figures.put("predicted_peak_bytes", newest.peakBytes());
-    figures.put("measured_peak_bytes", peak);
-    figures.put("predicted_extra_seconds", newest.extraNanos() / 1e9);
-    figures.put("measured_extra_seconds", replayNanos / 1e9);
-    return Map.of("recompute", figures);
+    Map<String, Object> metrics = new LinkedHashMap<>();
+    metrics.put("predicted_peak_bytes", newest.peakBytes());
+    metrics.put("measured_peak_bytes", peak);
+    metrics.put("predicted_extra_seconds", newest.extraNanos() / 1e9);
+    metrics.put("measured_extra_seconds", replayNanos / 1e9);
+    return Map.of("recompute", metrics);
   }
 }

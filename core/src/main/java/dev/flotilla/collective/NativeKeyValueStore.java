@@ -6,15 +6,15 @@ import java.util.function.Supplier;
 import org.bytedeco.pytorch.Store;
 import org.bytedeco.pytorch.StringVector;
 
-/** A noticeboard in the store where the ranks met. */
-final class StoreBoard implements Noticeboard {
+/** A keyValueStore in the store where the ranks met. */
+final class NativeKeyValueStore implements KeyValueStore {
 
   private final Store store;
   private final String place;
   private final String prefix;
   private final Sections sections = new Sections();
 
-  StoreBoard(Store store, String place, String prefix) {
+  NativeKeyValueStore(Store store, String place, String prefix) {
     this.store = store;
     this.place = place;
     this.prefix = prefix;
@@ -39,8 +39,8 @@ final class StoreBoard implements Noticeboard {
   }
 
   @Override
-  public Noticeboard section(String name) {
-    return new StoreBoard(store, place, prefix + sections.next(name));
+  public KeyValueStore section(String name) {
+    return new NativeKeyValueStore(store, place, prefix + sections.next(name));
   }
 
   /** Returns how often this key was claimed, this time included. */

@@ -1,27 +1,28 @@
 package dev.flotilla.strategy.recompute;
 
 import dev.flotilla.pass.BoundModel;
-import dev.flotilla.pass.Rehearsal;
-import dev.flotilla.pass.Retention;
+import dev.flotilla.pass.CheckpointingPolicy;
+import dev.flotilla.pass.ProfilingPass;
+import dev.flotilla.pass.SavedTensorStore;
 import dev.flotilla.pass.Span;
-import dev.flotilla.pass.Storehouse;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps the same things in every pass. */
-record FixedRetention(List<Span> spans, Storehouse storehouse, boolean keepsCores)
-    implements Retention {
+record FixedCheckpointing(
+    List<Span> spans, SavedTensorStore savedTensorStore, boolean savesFunctionOutputs)
+    implements CheckpointingPolicy {
 
   /**
    * Recomputes everything up to the last of the segments whose outputs are kept. Behind that one
    * everything is kept, so nothing of it may be left to what follows.
    */
-  static FixedRetention after(
+  static FixedCheckpointing after(
       List<Integer> segments,
       BoundModel model,
-      @Nullable Storehouse storehouse,
-      boolean keepsCores) {
+      @Nullable SavedTensorStore savedTensorStore,
+      boolean savesFunctionOutputs) {
     List<Span> spans = new ArrayList<>();
     int from = 0;
     for (int segment : segments) {
@@ -31,12 +32,14 @@ record FixedRetention(List<Span> spans, Storehouse storehouse, boolean keepsCore
       from = to;
     }
     spans.add(Span.kept(from, model.parts().size()));
-    return new FixedRetention(
-        spans, storehouse == null ? Storehouse.IN_PLACE : storehouse, keepsCores);
+    return new FixedCheckpointing(
+        spans,
+        savedTensorStore == null ? SavedTensorStore.IN_PLACE : savedTensorStore,
+        savesFunctionOutputs);
   }
 
   @Override
-  public List<Span> spans(Rehearsal rehearsal) {
+  public List<Span> spans(ProfilingPass profiling) {
     return spans;
   }
 }

@@ -2,7 +2,7 @@ package dev.flotilla.pass;
 
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import dev.flotilla.pass.Storehouse.Stored;
+import dev.flotilla.pass.SavedTensorStore.Stored;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * What a span has left behind in forward: its outputs cut off from its graph, where backward pauses
  * and gradients are collected, and the graph unless the span is recomputed.
  */
-final class Passage implements AutoCloseable {
+final class SpanOutputs implements AutoCloseable {
 
   private final Span span;
   private final List<TensorForm> forms = new ArrayList<>();
   private final List<TensorForm> body;
   private final @Nullable Activations graph;
-  private final KeptCores cores;
+  private final SavedOutputs cores;
   private List<Tensor> pause = new ArrayList<>();
   private @Nullable Stored stored;
 
@@ -29,12 +29,12 @@ final class Passage implements AutoCloseable {
    * @param body what a replay must come to; nothing for a span that is kept
    * @param cores what a replay need not make again
    */
-  Passage(
+  SpanOutputs(
       Span span,
       Activations outputs,
       List<Boolean> differentiable,
       List<TensorForm> body,
-      KeptCores cores) {
+      SavedOutputs cores) {
     this.span = span;
     this.body = body;
     this.cores = cores;
@@ -64,7 +64,7 @@ final class Passage implements AutoCloseable {
   }
 
   /** Returns what a replay need not make again. */
-  KeptCores cores() {
+  SavedOutputs cores() {
     return cores;
   }
 
@@ -74,8 +74,8 @@ final class Passage implements AutoCloseable {
   }
 
   /** Moves the input of the next span away until backward needs it. */
-  void store(Storehouse storehouse) {
-    stored = storehouse.store(pause());
+  void store(SavedTensorStore savedTensorStore) {
+    stored = savedTensorStore.store(pause());
     pause.forEach(TensorScope::free);
     pause = List.of();
   }

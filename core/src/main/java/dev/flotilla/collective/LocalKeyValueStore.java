@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The noticeboard of a rank that is alone. */
-final class LocalBoard implements Noticeboard {
+/** The keyValueStore of a rank that is alone. */
+final class LocalKeyValueStore implements KeyValueStore {
 
   private final Map<String, String> notices = new ConcurrentHashMap<>();
 
@@ -20,7 +20,7 @@ final class LocalBoard implements Noticeboard {
   }
 
   @Override
-  public Noticeboard section(String name) {
-    return new LocalBoard();
+  public KeyValueStore section(String name) {
+    return new LocalKeyValueStore();
   }
 }

@@ -8,7 +8,7 @@ import org.bytedeco.pytorch.Tensor;
  * backward asks the part itself for its gradients, so that a replay leaves it out. Worth it where a
  * part takes long and gives little, as attention does.
  */
-public interface Core {
+public interface CustomFunction {
 
   /**
    * What a run gives.
@@ -42,5 +42,5 @@ public interface Core {
    * @param input what went in, from a replay
    * @param gradients of what came out, undefined where none came
    */
-  List<Gradient> pullBack(Activations input, List<Tensor> kept, List<Tensor> gradients);
+  List<Gradient> backward(Activations input, List<Tensor> kept, List<Tensor> gradients);
 }

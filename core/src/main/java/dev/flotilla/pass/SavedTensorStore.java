@@ -3,7 +3,7 @@ package dev.flotilla.pass;
 import dev.flotilla.model.Activations;
 
 /** Where the inputs of recomputed spans wait for backward; last in, first out. */
-public interface Storehouse {
+public interface SavedTensorStore {
 
   /** Activations that wait. */
   interface Stored {
@@ -16,8 +16,8 @@ public interface Storehouse {
   }
 
   /** Leaves everything where it is. */
-  Storehouse IN_PLACE =
-      new Storehouse() {
+  SavedTensorStore IN_PLACE =
+      new SavedTensorStore() {
         @Override
         public Stored store(Activations activations) {
           throw new IllegalStateException("nothing is stored elsewhere");

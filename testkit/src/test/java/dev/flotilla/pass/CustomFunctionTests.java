@@ -7,7 +7,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.Classification;
-import dev.flotilla.model.Core;
+import dev.flotilla.model.CustomFunction;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Gradient;
 import dev.flotilla.model.Model;
@@ -34,7 +34,7 @@ import org.bytedeco.pytorch.Tensor;
 import org.junit.jupiter.api.Test;
 
 /** What a core gives is kept, and the stretch around it runs again without it. */
-class CoreTests {
+class CustomFunctionTests {
 
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
   private static final int BATCH = 32;
@@ -44,7 +44,7 @@ class CoreTests {
   private double slope = 2;
 
   /** y = x², beside a shortcut. */
-  private final class Square implements Core {
+  private final class Square implements CustomFunction {
 
     @Override
     public boolean suits(Activations input, ForwardMode mode) {
@@ -64,7 +64,7 @@ class CoreTests {
     }
 
     @Override
-    public List<Gradient> pullBack(Activations input, List<Tensor> kept, List<Tensor> gradients) {
+    public List<Gradient> backward(Activations input, List<Tensor> kept, List<Tensor> gradients) {
       Tensor x = input.tensors().getFirst();
       return List.of(
           new Gradient(x, gradients.getFirst().mul(x.mul(new Scalar(slope)))),
@@ -73,7 +73,7 @@ class CoreTests {
   }
 
   /** x → A x + (B x)²: the shortcut and the core's input have the same origin. */
-  private record Bent(String name, List<String> runs, Core core) implements Segment {
+  private record Bent(String name, List<String> runs, CustomFunction core) implements Segment {
 
     @Override
     public List<ParameterSpec> parameters() {

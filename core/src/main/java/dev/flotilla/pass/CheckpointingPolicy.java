@@ -4,22 +4,22 @@ import java.util.List;
 import java.util.Map;
 
 /** Decides what a forward pass keeps for backward, and what backward makes anew. */
-public interface Retention {
+public interface CheckpointingPolicy {
 
   /**
    * Returns the spans of the next pass; they cover all parts, and the last one is kept.
    *
-   * @param rehearsal can run the batch at hand to see what its parts cost
+   * @param profiling can run the batch at hand to see what its parts cost
    */
-  List<Span> spans(Rehearsal rehearsal);
+  List<Span> spans(ProfilingPass profiling);
 
   /** Returns where kept inputs of recomputed spans wait for backward. */
-  default Storehouse storehouse() {
-    return Storehouse.IN_PLACE;
+  default SavedTensorStore savedTensorStore() {
+    return SavedTensorStore.IN_PLACE;
   }
 
   /** Tells whether recomputed spans keep what their cores give. */
-  default boolean keepsCores() {
+  default boolean savesFunctionOutputs() {
     return false;
   }
 
@@ -33,7 +33,7 @@ public interface Retention {
   default void ended() {}
 
   /** Returns what the run's summary should say; nothing by default. */
-  default Map<String, Object> figures() {
+  default Map<String, Object> metrics() {
     return Map.of();
   }
 }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class RehearsalTests {
+class ProfilingPassTests {
 
   private static final int POINTS = 512;
   private static final int WIDTH = 64;
@@ -27,9 +27,9 @@ class RehearsalTests {
     try (var bound = new BoundModel(model, Precision.FLOAT32, 1, _ -> false);
         var chain = new SegmentChain(bound, 1, 0);
         var _ = TensorScope.open()) {
-      chain.retention(
-          rehearsal -> {
-            costs.addAll(rehearsal.measure(1));
+      chain.checkpointing(
+          profiling -> {
+            costs.addAll(profiling.measure(1));
             return List.of(Span.kept(0, bound.parts().size()));
           });
       chain.forward(data.load(IntStream.range(0, POINTS).toArray()), MicroStep.NONE);

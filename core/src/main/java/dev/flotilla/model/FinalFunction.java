@@ -7,7 +7,7 @@ import org.bytedeco.pytorch.Tensor;
  * The last step of a part, where backward needs what goes into it and not what comes out. Where a
  * recomputed stretch ends with such a part, the replay leaves the step out.
  */
-public interface Ending {
+public interface FinalFunction {
 
   /** Maps what the part's body gives to what the part gives. */
   Activations apply(Activations body, ForwardMode mode);
@@ -21,5 +21,5 @@ public interface Ending {
    * @param body what the body gave in a replay
    * @param gradients of what comes out, undefined where none came
    */
-  List<Gradient> pullBack(Activations body, List<Tensor> gradients);
+  List<Gradient> backward(Activations body, List<Tensor> gradients);
 }

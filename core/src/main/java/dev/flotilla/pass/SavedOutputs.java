@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import org.bytedeco.pytorch.Tensor;
 
 /** What the cores of a recomputed span have left for backward, by the number of the part. */
-final class KeptCores implements AutoCloseable {
+final class SavedOutputs implements AutoCloseable {
 
   private final Map<Integer, List<Tensor>> byPart = new TreeMap<>();
 

@@ -4,10 +4,10 @@ import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
 
 /** Thrown when a loss or gradient is not finite, or ranks hold different parameters. */
-public final class NumbersException extends RuntimeException implements ExitCoded {
+public final class NumericalException extends RuntimeException implements ExitCoded {
 
   /** Creates an exception with a message for the user. */
-  public NumbersException(String message) {
+  public NumericalException(String message) {
     super(message);
   }
 

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * Runs a batch forward part by part to see what each part costs, without a trace in the training:
  * no statistics move, no gradient is added, and every part is seeded anew afterwards.
  */
-public final class Rehearsal {
+public final class ProfilingPass {
 
   private final PartRunner parts;
   private final int count;
@@ -26,7 +26,8 @@ public final class Rehearsal {
   private final long microStep;
   private final Consumer<Activations> loss;
 
-  Rehearsal(PartRunner parts, int count, Batch batch, long microStep, Consumer<Activations> loss) {
+  ProfilingPass(
+      PartRunner parts, int count, Batch batch, long microStep, Consumer<Activations> loss) {
     this.parts = parts;
     this.count = count;
     this.batch = batch;
