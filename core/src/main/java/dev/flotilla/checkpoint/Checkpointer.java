@@ -27,7 +27,7 @@ public final class Checkpointer implements AutoCloseable {
   private static final Duration LONGEST_WAIT = Duration.ofMinutes(10);
   private static final Duration POLL = Duration.ofMillis(10);
 
-  /** The board is not as cheap to read as the folder. */
+  /** They are not as cheap to read as the folder. */
   private static final int POLLS_PER_LOOK = 25;
 
   private final CheckpointStore store;
@@ -36,7 +36,7 @@ public final class Checkpointer implements AutoCloseable {
   private final int ranks;
   private final int keep;
   private final String writer;
-  private final FailureBoard failures;
+  private final SaveFailures failures;
   private final SnapshotMemory memory = new SnapshotMemory();
   private final List<Path> bad = new ArrayList<>();
   private @Nullable CompletableFuture<Void> underWay;
@@ -50,12 +50,12 @@ public final class Checkpointer implements AutoCloseable {
    * @param failures what ranks read when the folder cannot be written
    */
   public Checkpointer(
-      Path folder, int rank, int ranks, int keep, String writer, FailureBoard failures) {
+      Path folder, int rank, int ranks, int keep, String writer, SaveFailures failures) {
     this(folder, new RealDisk(), rank, ranks, keep, writer, failures);
   }
 
   Checkpointer(
-      Path folder, Disk disk, int rank, int ranks, int keep, String writer, FailureBoard failures) {
+      Path folder, Disk disk, int rank, int ranks, int keep, String writer, SaveFailures failures) {
     this.store = new CheckpointStore(folder, disk);
     this.disk = disk;
     this.rank = rank;
@@ -253,7 +253,7 @@ public final class Checkpointer implements AutoCloseable {
   }
 
   private void requireNoFailure(Position position) throws IOException {
-    Optional<String> failure = failures.read(position.folderName());
+    Optional<String> failure = failures.of(position.folderName());
     if (failure.isPresent()) {
       throw new IOException(failure.get());
     }
@@ -285,7 +285,8 @@ public final class Checkpointer implements AutoCloseable {
   private void postFailure(Position position, Exception failure) {
     if (rank > 0) {
       try {
-        failures.post(position.folderName(), "rank %d failed: %s".formatted(rank, reason(failure)));
+        failures.report(
+            position.folderName(), "rank %d failed: %s".formatted(rank, reason(failure)));
       } catch (RuntimeException lost) {
         failure.addSuppressed(lost);
       }

@@ -45,7 +45,7 @@ public final class Agreement {
   }
 
   private void check(Facts own) {
-    facts.post(Arrival.key(rank), own.format());
+    facts.set(Arrival.key(rank), own.format());
     var verdict = rank == 0 ? judge() : awaitVerdict();
     if (!verdict.equals(SAME)) {
       throw new AgreementException(verdict);
@@ -56,7 +56,7 @@ public final class Agreement {
     var arrival = new Arrival(facts, size);
     awaitFacts(arrival);
     var verdict = verdict(arrival);
-    answers.post(VERDICT, verdict);
+    answers.set(VERDICT, verdict);
     if (!verdict.equals(SAME)) {
       awaitReaders(arrival);
     }
@@ -89,7 +89,7 @@ public final class Agreement {
 
   private static Map<Integer, Facts> read(Arrival arrival) {
     var factsByRank = new TreeMap<Integer, Facts>();
-    arrival.byRank().forEach((rank, notice) -> factsByRank.put(rank, Facts.parse(notice)));
+    arrival.byRank().forEach((rank, value) -> factsByRank.put(rank, Facts.parse(value)));
     return factsByRank;
   }
 
@@ -100,18 +100,18 @@ public final class Agreement {
 
   /** Rank 0 may serve the keyValueStore: it must not go before the others have read. */
   private void awaitReaders(Arrival arrival) {
-    answers.post(Arrival.key(rank), "read");
+    answers.set(Arrival.key(rank), "read");
     new Arrival(answers, arrival.byRank().keySet()).await(GRACE);
   }
 
   private String awaitVerdict() {
     var deadline = Deadline.in(timeout.plus(GRACE));
-    var verdict = answers.read(VERDICT);
+    var verdict = answers.get(VERDICT);
     while (verdict.isEmpty() && !deadline.hasPassed()) {
       deadline.pause();
-      verdict = answers.read(VERDICT);
+      verdict = answers.get(VERDICT);
     }
-    answers.post(Arrival.key(rank), "read");
+    answers.set(Arrival.key(rank), "read");
     return verdict.orElseGet(() -> absence("rank 0"));
   }
 }

@@ -10,21 +10,21 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Waits on a keyValueStore until every rank of a group has put up its notice. */
+/** Waits until every rank of a group has set its key in a key-value store. */
 final class Arrival {
 
-  private final KeyValueStore board;
-  private final SortedMap<Integer, String> notices = new TreeMap<>();
+  private final KeyValueStore store;
+  private final SortedMap<Integer, String> values = new TreeMap<>();
   private final SortedSet<Integer> missing;
 
   /** Waits for all ranks of a group. */
-  Arrival(KeyValueStore board, int size) {
-    this(board, IntStream.range(0, size).boxed().toList());
+  Arrival(KeyValueStore store, int size) {
+    this(store, IntStream.range(0, size).boxed().toList());
   }
 
   /** Waits for some ranks of a group. */
-  Arrival(KeyValueStore board, Collection<Integer> ranks) {
-    this.board = board;
+  Arrival(KeyValueStore store, Collection<Integer> ranks) {
+    this.store = store;
     this.missing = new TreeSet<>(ranks);
   }
 
@@ -40,23 +40,23 @@ final class Arrival {
   /** Looks once for what was not there before; tells whether all are there. */
   boolean look() {
     for (int rank : List.copyOf(missing)) {
-      board.read(key(rank)).ifPresent(notice -> arrived(rank, notice));
+      store.get(key(rank)).ifPresent(value -> arrived(rank, value));
     }
     return missing.isEmpty();
   }
 
-  private void arrived(int rank, String notice) {
+  private void arrived(int rank, String value) {
     missing.remove(rank);
-    notices.put(rank, notice);
+    values.put(rank, value);
   }
 
   static String key(int rank) {
     return "rank/" + rank;
   }
 
-  /** Returns the notices by rank, without those that are missing. */
+  /** Returns the values by rank, without those that are missing. */
   SortedMap<Integer, String> byRank() {
-    return notices;
+    return values;
   }
 
   Collection<Integer> missing() {

@@ -21,8 +21,8 @@ record Facts(String host, String fingerprint, Map<String, String> statements) {
     return new Facts(PeerInfo.hostName(), digest(canonical(statements)), statements);
   }
 
-  static Facts parse(String notice) {
-    var lines = notice.split("\n", -1);
+  static Facts parse(String value) {
+    var lines = value.split("\n", -1);
     var statements = new LinkedHashMap<String, String>();
     for (int i = 2; i < lines.length - 1; i++) {
       var parts = lines[i].split("\t", 2);

@@ -238,7 +238,7 @@ final class GlooCollective implements Collective {
 
   @Override
   public KeyValueStore keyValueStore() {
-    return member.board();
+    return member.keyValueStore();
   }
 
   @Override

@@ -14,7 +14,7 @@ final class GlooMember implements AutoCloseable {
   private final int rank;
   private final NativeGroup group;
   private final TrafficLedger ledger;
-  private final KeyValueStore board;
+  private final KeyValueStore keyValueStore;
   private final Sections sections = new Sections();
   private final Map<Duration, NativeOptions> options = new HashMap<>();
   private final List<GlooMember> subgroups = new ArrayList<>();
@@ -25,7 +25,7 @@ final class GlooMember implements AutoCloseable {
     this.name = name;
     this.rank = rank;
     this.ledger = ledger;
-    this.board = membership.store().board(name + "/board/");
+    this.keyValueStore = membership.store().prefixed(name + "/store/");
     this.group = membership.form(name, roster, rank);
   }
 
@@ -45,8 +45,8 @@ final class GlooMember implements AutoCloseable {
     return ledger;
   }
 
-  KeyValueStore board() {
-    return board;
+  KeyValueStore keyValueStore() {
+    return keyValueStore;
   }
 
   Duration timeout() {

@@ -79,7 +79,7 @@ final class GlooWorld {
             ? NativeStore.serve(master, world.isOneHost(), settings.joinTimeout())
             : NativeStore.connect(master, world.rank(), settings.joinTimeout());
     try {
-      var seen = new MasterViews(store.board(NAME + "/master/"), world, master);
+      var seen = new MasterViews(store.prefixed(NAME + "/master/"), world, master);
       var address = chosen == null ? seen.localAddress(settings.joinTimeout()) : chosen;
       return new GlooWorld(world, store, address, settings);
     } catch (RuntimeException e) {
@@ -118,7 +118,7 @@ final class GlooWorld {
   }
 
   private void claimRank(PeerInfo self) {
-    if (store.board(NAME + "/").claim("claim/" + world.rank()) > 1) {
+    if (store.prefixed(NAME + "/").claim("claim/" + world.rank()) > 1) {
       throw new RendezvousException(
           ("%s is not the first rank %d at %s: either two processes have this rank, or the meeting"
                   + " point is left over from an earlier run; every run needs a fresh one")
@@ -151,10 +151,10 @@ final class GlooWorld {
 
     private void sayFarewell() {
       try {
-        var board = store.board(NAME + "/farewell/");
-        board.post(Arrival.key(world.rank()), "bye");
+        var farewells = store.prefixed(NAME + "/farewell/");
+        farewells.set(Arrival.key(world.rank()), "bye");
         if (store.isServed() && !member.group().hasFailed()) {
-          new Arrival(board, world.size()).await(FAREWELL);
+          new Arrival(farewells, world.size()).await(FAREWELL);
         }
       } catch (RendezvousException e) {
         // The store went first: nobody is left to wait for.

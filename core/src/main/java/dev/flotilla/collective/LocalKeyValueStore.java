@@ -4,19 +4,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The keyValueStore of a rank that is alone. */
+/** The key-value store of a rank that is alone. */
 final class LocalKeyValueStore implements KeyValueStore {
 
-  private final Map<String, String> notices = new ConcurrentHashMap<>();
+  private final Map<String, String> values = new ConcurrentHashMap<>();
 
   @Override
-  public void post(String key, String text) {
-    notices.put(key, text);
+  public void set(String key, String value) {
+    values.put(key, value);
   }
 
   @Override
-  public Optional<String> read(String key) {
-    return Optional.ofNullable(notices.get(key));
+  public Optional<String> get(String key) {
+    return Optional.ofNullable(values.get(key));
   }
 
   @Override

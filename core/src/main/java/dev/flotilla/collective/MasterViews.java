@@ -14,16 +14,16 @@ import java.util.Collection;
  */
 final class MasterViews {
 
-  private final KeyValueStore board;
+  private final KeyValueStore store;
   private final World world;
   private final MasterAddress master;
 
   /** Puts up how this rank sees the master. */
-  MasterViews(KeyValueStore board, World world, MasterAddress master) {
-    this.board = board;
+  MasterViews(KeyValueStore store, World world, MasterAddress master) {
+    this.store = store;
     this.world = world;
     this.master = master;
-    board.post(Arrival.key(world.rank()), master.address().getHostAddress());
+    store.set(Arrival.key(world.rank()), master.address().getHostAddress());
   }
 
   /** Returns the address of this host that the other ranks reach. */
@@ -31,7 +31,7 @@ final class MasterViews {
     if (!master.isLocalNickname(world.isOneHost())) {
       return LocalAddress.towards(master);
     }
-    var arrival = new Arrival(board, world.size());
+    var arrival = new Arrival(store, world.size());
     arrival.await(timeout);
     return firstBeyondLoopback(arrival.byRank().values());
   }

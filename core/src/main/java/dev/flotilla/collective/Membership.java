@@ -24,10 +24,10 @@ record Membership(NativeStore store, InetAddress address, CollectiveSettings set
     return new Roster(arrival.byRank().values().stream().map(PeerInfo::parse).toList(), rank);
   }
 
-  private Arrival await(String prefix, int rank, int size, PeerInfo self, String notice) {
-    var board = store.board(prefix);
-    board.post(Arrival.key(rank), notice);
-    var arrival = new Arrival(board, size);
+  private Arrival await(String prefix, int rank, int size, PeerInfo self, String value) {
+    var arrivals = store.prefixed(prefix);
+    arrivals.set(Arrival.key(rank), value);
+    var arrival = new Arrival(arrivals, size);
     if (!arrival.await(settings.joinTimeout())) {
       throw new RendezvousException(absence(arrival, self, size));
     }

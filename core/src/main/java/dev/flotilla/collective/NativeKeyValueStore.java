@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import org.bytedeco.pytorch.Store;
 import org.bytedeco.pytorch.StringVector;
 
-/** A keyValueStore in the store where the ranks met. */
+/** Keys under one prefix of the store where the ranks met. */
 final class NativeKeyValueStore implements KeyValueStore {
 
   private final Store store;
@@ -21,19 +21,19 @@ final class NativeKeyValueStore implements KeyValueStore {
   }
 
   @Override
-  public void post(String key, String text) {
-    if (text.isEmpty()) {
-      throw new IllegalArgumentException("a notice must not be empty, but " + key + " was");
+  public void set(String key, String value) {
+    if (value.isEmpty()) {
+      throw new IllegalArgumentException("a value must not be empty, but " + key + " was");
     }
     guarded(
         () -> {
-          store.set(prefix + key, text);
-          return text;
+          store.set(prefix + key, value);
+          return value;
         });
   }
 
   @Override
-  public Optional<String> read(String key) {
+  public Optional<String> get(String key) {
     return guarded(
         () -> isThere(key) ? Optional.of(store.get_to_str(prefix + key)) : Optional.empty());
   }

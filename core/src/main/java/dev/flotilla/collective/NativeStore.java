@@ -93,7 +93,7 @@ final class NativeStore implements AutoCloseable {
     return place;
   }
 
-  NativeKeyValueStore board(String prefix) {
+  NativeKeyValueStore prefixed(String prefix) {
     return new NativeKeyValueStore(client, place, prefix);
   }
 

@@ -8,7 +8,7 @@ public final class SoloCollective implements Collective {
 
   private static final TrafficCount NOTHING = new TrafficCount(0, 0);
 
-  private final KeyValueStore board = new LocalKeyValueStore();
+  private final KeyValueStore store = new LocalKeyValueStore();
 
   @Override
   public int rank() {
@@ -83,7 +83,7 @@ public final class SoloCollective implements Collective {
 
   @Override
   public KeyValueStore keyValueStore() {
-    return board;
+    return store;
   }
 
   @Override

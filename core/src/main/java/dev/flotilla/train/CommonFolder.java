@@ -15,11 +15,11 @@ final class CommonFolder {
     if (collective.size() == 1) {
       return own;
     }
-    var board = collective.keyValueStore().section("folder");
+    var store = collective.keyValueStore().section("folder");
     if (collective.rank() == 0) {
-      board.post(KEY, own.toAbsolutePath().toString());
+      store.set(KEY, own.toAbsolutePath().toString());
     }
     collective.barrier();
-    return board.read(KEY).map(Path::of).orElse(own);
+    return store.get(KEY).map(Path::of).orElse(own);
   }
 }

@@ -93,10 +93,10 @@ final class Resumption {
   }
 
   private List<String> objections(Path candidate, Map<String, String> facts, List<Stateful> parts) {
-    var board = collective.keyValueStore().section("resume");
+    var store = collective.keyValueStore().section("resume");
     Optional<String> own = objection(candidate, facts, parts);
-    own.ifPresent(it -> board.post(key(collective.rank()), it));
-    return share(own.isPresent() ? 1 : 0, Reduction.MAX) == 0 ? List.of() : read(board);
+    own.ifPresent(it -> store.set(key(collective.rank()), it));
+    return share(own.isPresent() ? 1 : 0, Reduction.MAX) == 0 ? List.of() : read(store);
   }
 
   private Optional<String> objection(
@@ -119,10 +119,10 @@ final class Resumption {
     }
   }
 
-  private List<String> read(KeyValueStore board) {
+  private List<String> read(KeyValueStore store) {
     var distinct = new TreeSet<String>();
     for (int rank = 0; rank < collective.size(); rank++) {
-      board.read(key(rank)).ifPresent(distinct::add);
+      store.get(key(rank)).ifPresent(distinct::add);
     }
     return List.copyOf(distinct);
   }

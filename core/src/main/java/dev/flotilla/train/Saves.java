@@ -2,9 +2,9 @@ package dev.flotilla.train;
 
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.Checkpointer;
-import dev.flotilla.checkpoint.FailureBoard;
 import dev.flotilla.checkpoint.Position;
 import dev.flotilla.checkpoint.Restorer;
+import dev.flotilla.checkpoint.SaveFailures;
 import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
@@ -63,7 +63,7 @@ final class Saves implements AutoCloseable {
                 collective.size(),
                 settings.keep(),
                 commonWriter(),
-                failureBoard()));
+                saveFailures()));
     try {
       this.isOn = takeFolder();
     } catch (RuntimeException failure) {
@@ -72,17 +72,17 @@ final class Saves implements AutoCloseable {
     }
   }
 
-  private FailureBoard failureBoard() {
-    var board = collective.keyValueStore().section("saves");
-    return new FailureBoard() {
+  private SaveFailures saveFailures() {
+    var store = collective.keyValueStore().section("saves");
+    return new SaveFailures() {
       @Override
-      public void post(String save, String reason) {
-        board.post(save, reason);
+      public void report(String save, String reason) {
+        store.set(save, reason);
       }
 
       @Override
-      public Optional<String> read(String save) {
-        return board.read(save);
+      public Optional<String> of(String save) {
+        return store.get(save);
       }
     };
   }

@@ -96,7 +96,7 @@ class CheckpointerTests {
   void aNewAttemptRemovesWhatADeadOneLeft() throws IOException {
     var saved = saving(new RealDisk(), 2);
     saved.take("dead");
-    new Checkpointer(folder, 0, RANKS, 2, "dead", FailureBoard.none())
+    new Checkpointer(folder, 0, RANKS, 2, "dead", SaveFailures.none())
         .begin(SavedFolder.position(1));
     assertThat(hidden()).hasSize(1);
     saved.take("live");
@@ -163,10 +163,11 @@ class CheckpointerTests {
   @Test
   @Timeout(60)
   void aRankWhoseDiskIsFullIsHeardAtOnce() throws IOException {
-    var board = new Board();
+    var failures = new Failures();
     var position = SavedFolder.position(1);
-    try (var first = new Checkpointer(folder, new RealDisk(), 0, 2, 1, "writer", board);
-        var second = new Checkpointer(folder, new FullDisk(0, false), 1, 2, 1, "writer", board)) {
+    try (var first = new Checkpointer(folder, new RealDisk(), 0, 2, 1, "writer", failures);
+        var second =
+            new Checkpointer(folder, new FullDisk(0, false), 1, 2, 1, "writer", failures)) {
       first.takeFolder();
       first.begin(position);
       first.save(position, SavedFolder.RUN, Map.of(), List.of(TextState.at(position, 0)));
@@ -178,18 +179,18 @@ class CheckpointerTests {
     assertThat(hidden()).isEmpty();
   }
 
-  private static final class Board implements FailureBoard {
+  private static final class Failures implements SaveFailures {
 
-    private final Map<String, String> posted = new ConcurrentHashMap<>();
+    private final Map<String, String> reported = new ConcurrentHashMap<>();
 
     @Override
-    public void post(String save, String reason) {
-      posted.put(save, reason);
+    public void report(String save, String reason) {
+      reported.put(save, reason);
     }
 
     @Override
-    public Optional<String> read(String save) {
-      return Optional.ofNullable(posted.get(save));
+    public Optional<String> of(String save) {
+      return Optional.ofNullable(reported.get(save));
     }
   }
 
@@ -199,7 +200,7 @@ class CheckpointerTests {
     saved.take("writer");
     assertThat(saved.save(1, "writer")).isEmpty();
     assertThat(saved.save(2, "writer")).isEmpty();
-    try (var checkpointer = new Checkpointer(folder, 0, RANKS, 1, "writer", FailureBoard.none())) {
+    try (var checkpointer = new Checkpointer(folder, 0, RANKS, 1, "writer", SaveFailures.none())) {
       assertThat(checkpointer.putAside(it -> it.updates() > 1, _ -> {}))
           .contains(folder.resolve("aside-1"));
       assertThat(checkpointer.putAside(it -> it.updates() > 1, _ -> {})).isEmpty();
@@ -231,7 +232,7 @@ class CheckpointerTests {
   void refusesAFolderThatCannotBeMade() throws IOException {
     var file = Files.createFile(folder.resolve("file"));
     var checkpointer =
-        new Checkpointer(file.resolve("checkpoints"), 0, 1, 1, "writer", FailureBoard.none());
+        new Checkpointer(file.resolve("checkpoints"), 0, 1, 1, "writer", SaveFailures.none());
     assertThatThrownBy(checkpointer::takeFolder)
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("cannot write checkpoints to");
@@ -240,7 +241,7 @@ class CheckpointerTests {
   @Test
   void twoPartsCannotRememberUnderOneName() {
     var state = TextState.at(SavedFolder.position(1), 0);
-    var checkpointer = new Checkpointer(folder, 0, 1, 1, "writer", FailureBoard.none());
+    var checkpointer = new Checkpointer(folder, 0, 1, 1, "writer", SaveFailures.none());
     assertThatThrownBy(
             () ->
                 checkpointer.save(

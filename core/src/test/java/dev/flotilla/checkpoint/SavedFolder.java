@@ -66,6 +66,6 @@ final class SavedFolder {
   }
 
   private Checkpointer checkpointer(int rank, String writer) {
-    return new Checkpointer(folder, disk, rank, ranks, keep, writer, FailureBoard.none());
+    return new Checkpointer(folder, disk, rank, ranks, keep, writer, SaveFailures.none());
   }
 }

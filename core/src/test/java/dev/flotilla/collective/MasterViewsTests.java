@@ -14,16 +14,16 @@ class MasterViewsTests {
 
   @Test
   void masterHostListensWhereTheOthersSeekIt() {
-    var board = new LocalKeyValueStore();
-    board.post(Arrival.key(1), "192.0.2.7");
-    assertThat(localAddress(board, NICKNAME)).isEqualTo("192.0.2.7");
+    var store = new LocalKeyValueStore();
+    store.set(Arrival.key(1), "192.0.2.7");
+    assertThat(localAddress(store, NICKNAME)).isEqualTo("192.0.2.7");
   }
 
   @Test
   void hostsThatAllMeanThemselvesStayOnLoopback() {
-    var board = new LocalKeyValueStore();
-    board.post(Arrival.key(1), "127.0.0.1");
-    assertThat(localAddress(board, NICKNAME)).isEqualTo("127.0.0.1");
+    var store = new LocalKeyValueStore();
+    store.set(Arrival.key(1), "127.0.0.1");
+    assertThat(localAddress(store, NICKNAME)).isEqualTo("127.0.0.1");
   }
 
   @Test
@@ -31,10 +31,10 @@ class MasterViewsTests {
     assertThat(localAddress(new LocalKeyValueStore(), "127.0.0.1")).isEqualTo("127.0.0.1");
   }
 
-  private static String localAddress(KeyValueStore board, String host) {
+  private static String localAddress(KeyValueStore store, String host) {
     var tcp = new Rendezvous.Tcp(host, 29500, false);
     var world = new World(0, 2, 0, 1, 0, 2, tcp);
-    return new MasterViews(board, world, MasterAddress.resolve(tcp))
+    return new MasterViews(store, world, MasterAddress.resolve(tcp))
         .localAddress(Duration.ofMillis(200))
         .getHostAddress();
   }

@@ -8,22 +8,22 @@ import java.util.Optional;
  *
  * <p>Called by the threads that write checkpoints.
  */
-public interface FailureBoard {
+public interface SaveFailures {
 
   /** Says to rank 0 why a save has failed. */
-  void post(String save, String reason);
+  void report(String save, String reason);
 
   /** Returns what a rank has said of a save. */
-  Optional<String> read(String save);
+  Optional<String> of(String save);
 
-  /** Returns a board that nobody reads, for a rank that is alone. */
-  static FailureBoard none() {
-    return new FailureBoard() {
+  /** Returns one that forgets everything, for a rank that is alone. */
+  static SaveFailures none() {
+    return new SaveFailures() {
       @Override
-      public void post(String save, String reason) {}
+      public void report(String save, String reason) {}
 
       @Override
-      public Optional<String> read(String save) {
+      public Optional<String> of(String save) {
         return Optional.empty();
       }
     };
