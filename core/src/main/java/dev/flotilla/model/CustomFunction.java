@@ -4,43 +4,49 @@ import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * Another way to run a part, where the stretch around it is recomputed: what it gives is kept, and
- * backward asks the part itself for its gradients, so that a replay leaves it out. Worth it where a
- * part takes long and gives little, as attention does.
+ * A function with a custom backward, as an alternative to a part's body where the part is
+ * recomputed: its outputs are saved, and backward asks it for the gradients, so that recomputation
+ * leaves the part out. Worth it where a part takes long and its outputs are small, as in attention.
  */
 public interface CustomFunction {
 
   /**
-   * What a run gives.
+   * What forward returns.
    *
    * @param outputs what the part gives; what only passes through is the same handle as in its input
-   * @param kept what backward needs beside the input, the outputs that the part has made included
+   * @param saved the tensors that backward needs beside the input, the outputs that the part has
+   *     made included
    */
-  record Run(Activations outputs, List<Tensor> kept) {
+  record Result(Activations outputs, List<Tensor> saved) {
 
     /** Copies the list. */
-    public Run {
-      kept = List.copyOf(kept);
+    public Result {
+      saved = List.copyOf(saved);
     }
   }
 
   /**
-   * Tells whether it can take an input; if not, the part's body runs, and runs again in backward.
+   * Tells whether it can take an input; if not, the part's body runs, and is recomputed in
+   * backward.
    */
   boolean suits(Activations input, ForwardMode mode);
 
-  /** Runs to the bit as the part's body does, without a graph. */
-  Run run(Activations input, ForwardMode mode);
+  /** Returns, to the bit, what the part's body returns, without recording a graph. */
+  Result forward(Activations input, ForwardMode mode);
 
-  /** Returns the outputs again, given the input of a replay. */
-  Activations again(Activations input, List<Tensor> kept);
+  /**
+   * Returns the outputs of forward from its saved tensors.
+   *
+   * @param input what went in, recomputed
+   */
+  Activations outputs(Activations input, List<Tensor> saved);
 
   /**
    * Returns the gradients of the input, to the bit those that backward through the part's body
-   * gives, each in the shape and type of its tensor.
+   * gives, each in the shape and dtype of its tensor.
    *
-   * @param input what went in, from a replay
+   * @param input what went in, recomputed
    * @param gradients of what came out, undefined where none came
    */
-  List<Gradient> backward(Activations input, List<Tensor> kept, List<Tensor> gradients);
+  List<Gradient> backward(Activations input, List<Tensor> saved, List<Tensor> gradients);
 }

@@ -5,7 +5,7 @@ public enum ForwardMode {
   /** In training: dropout draws, running statistics move. */
   TRAIN,
   /** Again in backward, for recompute: dropout draws the same, running statistics stay. */
-  REPLAY,
+  RECOMPUTE,
   /** In evaluation: no dropout, running statistics are used. */
   EVALUATE;
 

@@ -4,21 +4,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stretch of a segment: the smallest piece that recompute can leave out, and the place where
- * BatchNorm's statistics can be pooled.
+ * A piece of a segment: the smallest one that can be recomputed, and the place where BatchNorm's
+ * statistics can be pooled.
  *
  * @param name the segment's name, with what this part of it does after a slash
  * @param pooled BatchNorms that this part starts with, each over one tensor of the input
- * @param body its function, up to the ending where there is one
- * @param ending its last step, if a replay can do without it
- * @param core another way to run it, if a replay can do without all of it
+ * @param body its function, up to the final function where there is one
+ * @param finalFunction its last function, if recomputation can do without it
+ * @param customFunction an alternative with a custom backward, if recomputation can do without all
+ *     of it
  */
 public record Part(
     String name,
     List<Pooled> pooled,
     Segment.Forward body,
-    @Nullable FinalFunction ending,
-    @Nullable CustomFunction core) {
+    @Nullable FinalFunction finalFunction,
+    @Nullable CustomFunction customFunction) {
 
   /**
    * A BatchNorm at the start of a part.
@@ -33,29 +34,29 @@ public record Part(
     pooled = List.copyOf(pooled);
   }
 
-  /** Creates a part that starts with BatchNorms and that a replay runs to its end. */
+  /** Creates a part that starts with BatchNorms and that is recomputed to its end. */
   public Part(String name, List<Pooled> pooled, Segment.Forward forward) {
     this(name, pooled, forward, null, null);
   }
 
-  /** Creates a part without BatchNorm at its start, which a replay runs to its end. */
+  /** Creates a part without BatchNorm at its start, which is recomputed to its end. */
   public Part(String name, Segment.Forward forward) {
     this(name, List.of(), forward, null, null);
   }
 
-  /** Creates a part of which a replay can leave out the last step. */
-  public Part(String name, Segment.Forward body, FinalFunction ending) {
-    this(name, List.of(), body, ending, null);
+  /** Creates a part of which recomputation can leave out the last function. */
+  public Part(String name, Segment.Forward body, FinalFunction finalFunction) {
+    this(name, List.of(), body, finalFunction, null);
   }
 
-  /** Creates a part that a replay can leave out, if what it gives is kept. */
-  public Part(String name, Segment.Forward forward, CustomFunction core) {
-    this(name, List.of(), forward, null, core);
+  /** Creates a part that recomputation can leave out, if its outputs are saved. */
+  public Part(String name, Segment.Forward forward, CustomFunction customFunction) {
+    this(name, List.of(), forward, null, customFunction);
   }
 
   /** Returns its whole function. */
   public Segment.Forward forward() {
-    var last = ending;
+    var last = finalFunction;
     return last == null ? body : (input, mode) -> last.apply(body.apply(input, mode), mode);
   }
 

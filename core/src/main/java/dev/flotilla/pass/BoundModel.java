@@ -142,8 +142,8 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   /**
    * Returns the part before which to cut the chain behind a segment: the one after the segment's
-   * last ending, which a replay can then leave out. What follows that in the segment is run again
-   * with the next one, unless backward has to pause between them.
+   * last final function, which recomputation can then leave out. What follows that in the segment
+   * is run again with the next one, unless backward has to pause between them.
    */
   public int cutBehind(int segment) {
     var starts = segmentStarts();
@@ -152,7 +152,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
       return end;
     }
     for (int i = end; i > starts.get(segment); i--) {
-      if (parts.get(i - 1).part().ending() != null) {
+      if (parts.get(i - 1).part().finalFunction() != null) {
         return i;
       }
     }

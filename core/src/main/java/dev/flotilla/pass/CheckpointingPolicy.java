@@ -18,7 +18,7 @@ public interface CheckpointingPolicy {
     return SavedTensorStore.IN_PLACE;
   }
 
-  /** Tells whether recomputed spans keep what their cores give. */
+  /** Tells whether recomputed spans save the outputs of custom functions. */
   default boolean savesFunctionOutputs() {
     return false;
   }
@@ -26,8 +26,8 @@ public interface CheckpointingPolicy {
   /** Hears when a place is reached where much is alive, in forward and in backward. */
   default void passed() {}
 
-  /** Hears how long a replay has taken. */
-  default void replayed(long nanos) {}
+  /** Hears how long a recomputation has taken. */
+  default void recomputed(long nanos) {}
 
   /** Hears that backward has ended. */
   default void ended() {}

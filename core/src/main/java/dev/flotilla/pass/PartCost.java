@@ -9,12 +9,12 @@ import java.util.Map;
  * @param name its name
  * @param keptBytes what stays alive for backward if nothing is recomputed, its outputs included
  * @param nanos how long it takes
- * @param endingNanos how much of that a replay that stops here leaves out
+ * @param finalNanos how much of that recomputation that stops here leaves out
  * @param outputs the memory of its outputs by number, also of those that only pass through it,
  *     which keep their number
  */
 public record PartCost(
-    String name, long keptBytes, long nanos, long endingNanos, Map<Long, Long> outputs) {
+    String name, long keptBytes, long nanos, long finalNanos, Map<Long, Long> outputs) {
 
   /** Copies the map. */
   public PartCost {
@@ -26,8 +26,8 @@ public record PartCost(
     var costs = rounds.stream().map(round -> round.get(part)).toList();
     long[] bytes = costs.stream().mapToLong(PartCost::keptBytes).sorted().toArray();
     long nanos = costs.stream().mapToLong(PartCost::nanos).min().orElseThrow();
-    long ending = costs.stream().mapToLong(PartCost::endingNanos).min().orElseThrow();
+    long finalNanos = costs.stream().mapToLong(PartCost::finalNanos).min().orElseThrow();
     var last = costs.getLast();
-    return new PartCost(last.name, bytes[bytes.length / 2], nanos, ending, last.outputs);
+    return new PartCost(last.name, bytes[bytes.length / 2], nanos, finalNanos, last.outputs);
   }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs parts of a model, each in a scope of its own and with random numbers that depend on its
- * place in the run alone, so that a replay draws the same.
+ * place in the run alone, so that recomputation draws the same.
  */
 final class PartRunner implements AutoCloseable {
 
@@ -47,55 +47,57 @@ final class PartRunner implements AutoCloseable {
   /**
    * Runs consecutive parts as they are in training.
    *
-   * @param cores takes what cores leave, where no graph is recorded; null to do without them
-   * @param beforeTheEnding hears what goes into the ending of the last part, or its outputs
+   * @param saved takes what custom functions save, where no graph is recorded; null to do without
+   *     them
+   * @param beforeFinalFunction hears what goes into the final function of the last part, or its
+   *     outputs
    */
   Activations train(
       Span span,
       Activations input,
       long microStep,
-      @Nullable SavedOutputs cores,
-      Consumer<Activations> beforeTheEnding) {
+      @Nullable SavedOutputs saved,
+      Consumer<Activations> beforeFinalFunction) {
     int last = span.to() - 1;
     try (var relay = new Relay(input)) {
-      upToTheEnding(span.from(), span.to(), relay, ForwardMode.TRAIN, microStep, cores);
-      beforeTheEnding.accept(relay.current());
+      upToFinalFunction(span.from(), span.to(), relay, ForwardMode.TRAIN, microStep, saved);
+      beforeFinalFunction.accept(relay.current());
       relay.pass(end(last, relay.current(), ForwardMode.TRAIN));
       return relay.arrive();
     }
   }
 
   /**
-   * Runs consecutive parts again, but for the ending of the last one if it has one, and for cores
-   * that have left what they gave.
+   * Runs consecutive parts again, but for the final function of the last one if it has one, and for
+   * custom functions that have left what they gave.
    */
-  Replay replay(Span span, Activations input, long microStep, SavedOutputs cores) {
-    List<Replay.Cut> cuts = new ArrayList<>();
+  Recomputation recompute(Span span, Activations input, long microStep, SavedOutputs saved) {
+    List<Recomputation.Cut> cuts = new ArrayList<>();
     var current = input;
     int from = span.from();
-    for (int part : cores.parts()) {
+    for (int part : saved.parts()) {
       var before = again(from, part, current, microStep, true);
-      current = leaves(part, before, cores.of(part));
-      cuts.add(new Replay.Cut(part, before, current));
+      current = leaves(part, before, saved.of(part));
+      cuts.add(new Recomputation.Cut(part, before, current));
       from = part + 1;
     }
-    return new Replay(cuts, again(from, span.to(), current, microStep, false));
+    return new Recomputation(cuts, again(from, span.to(), current, microStep, false));
   }
 
   private Activations again(int from, int to, Activations input, long microStep, boolean isWhole) {
     try (var relay = new Relay(input)) {
-      upToTheEnding(from, to, relay, ForwardMode.REPLAY, microStep, null);
+      upToFinalFunction(from, to, relay, ForwardMode.RECOMPUTE, microStep, null);
       if (isWhole && to > from) {
-        relay.pass(end(to - 1, relay.current(), ForwardMode.REPLAY));
+        relay.pass(end(to - 1, relay.current(), ForwardMode.RECOMPUTE));
       }
       return relay.arrive();
     }
   }
 
-  /** Whoever goes on from a core's outputs collects gradients there. */
-  private Activations leaves(int part, Activations input, List<Tensor> kept) {
+  /** Whoever goes on from a custom function's outputs collects gradients there. */
+  private Activations leaves(int part, Activations input, List<Tensor> saved) {
     try (var scope = TensorScope.open()) {
-      var outputs = core(part).again(input, kept).tensors();
+      var outputs = customFunction(part).outputs(input, saved).tensors();
       return new Activations(
           outputs.stream()
               .map(tensor -> scope.handOut(leaf(tensor, Relay.holds(input, tensor))))
@@ -107,17 +109,17 @@ final class PartRunner implements AutoCloseable {
     return tensor.detach().set_requires_grad(!hasPassed || tensor.requires_grad());
   }
 
-  private void upToTheEnding(
+  private void upToFinalFunction(
       int from,
       int to,
       Relay relay,
       ForwardMode mode,
       long microStep,
-      @Nullable SavedOutputs cores) {
+      @Nullable SavedOutputs saved) {
     for (int part = from; part < to; part++) {
       relay.pass(
-          cores != null && hasCoreFor(part, relay.current(), mode)
-              ? core(part, relay.current(), mode, microStep, cores)
+          saved != null && hasCustomFunctionFor(part, relay.current(), mode)
+              ? customFunction(part, relay.current(), mode, microStep, saved)
               : body(part, relay.current(), mode, microStep));
       if (part < to - 1) {
         relay.pass(end(part, relay.current(), mode));
@@ -125,43 +127,43 @@ final class PartRunner implements AutoCloseable {
     }
   }
 
-  private boolean hasCoreFor(int part, Activations input, ForwardMode mode) {
-    var core = model.parts().get(part).part().core();
-    return core != null && core.suits(input, mode);
+  private boolean hasCustomFunctionFor(int part, Activations input, ForwardMode mode) {
+    var function = model.parts().get(part).part().customFunction();
+    return function != null && function.suits(input, mode);
   }
 
-  CustomFunction core(int part) {
-    return Objects.requireNonNull(model.parts().get(part).part().core());
+  CustomFunction customFunction(int part) {
+    return Objects.requireNonNull(model.parts().get(part).part().customFunction());
   }
 
-  private Activations core(
-      int part, Activations input, ForwardMode mode, long microStep, SavedOutputs cores) {
+  private Activations customFunction(
+      int part, Activations input, ForwardMode mode, long microStep, SavedOutputs saved) {
     seed(part, microStep);
     return run(
         part,
         (tensors, phase) -> {
-          var run = core(part).run(tensors, phase);
-          cores.keep(part, run.kept());
+          var run = customFunction(part).forward(tensors, phase);
+          saved.keep(part, run.saved());
           return run.outputs();
         },
         input,
         mode);
   }
 
-  /** Runs a part up to its ending. */
+  /** Runs a part up to its final function. */
   Activations body(int part, Activations input, ForwardMode mode, long microStep) {
     seed(part, microStep);
     return run(part, model.parts().get(part).part().body(), input, mode);
   }
 
-  /** Runs the ending of a part; what has none has ended before. */
+  /** Runs the final function of a part, if it has one. */
   Activations end(int part, Activations body, ForwardMode mode) {
-    var ending = ending(part);
-    return ending == null ? body : run(part, ending::apply, body, mode);
+    var last = finalFunction(part);
+    return last == null ? body : run(part, last::apply, body, mode);
   }
 
-  @Nullable FinalFunction ending(int part) {
-    return model.parts().get(part).part().ending();
+  @Nullable FinalFunction finalFunction(int part) {
+    return model.parts().get(part).part().finalFunction();
   }
 
   private void seed(int part, long microStep) {

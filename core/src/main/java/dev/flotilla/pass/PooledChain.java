@@ -154,17 +154,19 @@ public final class PooledChain implements ForwardBackward {
 
     private void backward(int lane) {
       try (var _ = TensorScope.open()) {
-        var passage = lanes.get(lane);
-        var gradients = passage.takeGradients();
-        var graph = passage.graph();
+        var outputs = lanes.get(lane);
+        var gradients = outputs.takeGradients();
+        var graph = outputs.graph();
         SpanRunner.backward(
-            graph == null ? replay(lane, passage, gradients) : SpanRunner.paired(graph, gradients));
+            graph == null
+                ? recompute(lane, outputs, gradients)
+                : SpanRunner.paired(graph, gradients));
       }
     }
 
-    private List<Gradient> replay(int lane, SpanOutputs passage, List<Tensor> gradients) {
-      var replay = spanRunner.replay(passage, inputs.get(lane), firstStep + lane, autocast);
-      return spanRunner.backward(passage, replay.outputs(), gradients);
+    private List<Gradient> recompute(int lane, SpanOutputs outputs, List<Tensor> gradients) {
+      var recomputed = spanRunner.recompute(outputs, inputs.get(lane), firstStep + lane, autocast);
+      return spanRunner.backward(outputs, recomputed.outputs(), gradients);
     }
 
     /** Adds what reaches the inputs by way of the statistics. */

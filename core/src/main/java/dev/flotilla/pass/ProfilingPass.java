@@ -77,13 +77,13 @@ public final class ProfilingPass {
       device.synchronize();
       long before = NativeMemory.liveBytes(device);
       long start = System.nanoTime();
-      relay.pass(parts.body(part, input, ForwardMode.REPLAY, microStep));
+      relay.pass(parts.body(part, input, ForwardMode.RECOMPUTE, microStep));
       device.synchronize();
       long end = System.nanoTime();
-      relay.pass(parts.end(part, relay.current(), ForwardMode.REPLAY));
+      relay.pass(parts.end(part, relay.current(), ForwardMode.RECOMPUTE));
       var outputs = relay.current();
       device.synchronize();
-      long leftOut = parts.ending(part) == null ? 0 : System.nanoTime() - end;
+      long leftOut = parts.finalFunction(part) == null ? 0 : System.nanoTime() - end;
       if (part == count - 1) {
         loss.accept(outputs);
       }

@@ -6,7 +6,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.bytedeco.pytorch.Tensor;
 
-/** What the cores of a recomputed span have left for backward, by the number of the part. */
+/**
+ * What the custom functions of a recomputed span have saved for backward, by the number of the
+ * part.
+ */
 final class SavedOutputs implements AutoCloseable {
 
   private final Map<Integer, List<Tensor>> byPart = new TreeMap<>();

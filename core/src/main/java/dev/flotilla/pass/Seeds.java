@@ -1,7 +1,8 @@
 package dev.flotilla.pass;
 
 /**
- * Turns the place of a computation into a seed, so that replay and resumption need no saved state.
+ * Turns the place of a computation into a seed, so that recomputation and resumption need no saved
+ * state.
  */
 final class Seeds {
 

@@ -18,7 +18,7 @@ final class SpanOutputs implements AutoCloseable {
   private final List<TensorForm> forms = new ArrayList<>();
   private final List<TensorForm> body;
   private final @Nullable Activations graph;
-  private final SavedOutputs cores;
+  private final SavedOutputs saved;
   private List<Tensor> pause = new ArrayList<>();
   private @Nullable Stored stored;
 
@@ -26,18 +26,18 @@ final class SpanOutputs implements AutoCloseable {
    * Takes the outputs of a span.
    *
    * @param differentiable which of them take part in backward
-   * @param body what a replay must come to; nothing for a span that is kept
-   * @param cores what a replay need not make again
+   * @param body what recomputation must come to; nothing for a span that is kept
+   * @param saved what recomputation need not make again
    */
   SpanOutputs(
       Span span,
       Activations outputs,
       List<Boolean> differentiable,
       List<TensorForm> body,
-      SavedOutputs cores) {
+      SavedOutputs saved) {
     this.span = span;
     this.body = body;
-    this.cores = cores;
+    this.saved = saved;
     this.graph = span.isRecomputed() ? null : outputs;
     for (int i = 0; i < outputs.tensors().size(); i++) {
       var output = outputs.tensors().get(i);
@@ -58,14 +58,14 @@ final class SpanOutputs implements AutoCloseable {
     return graph;
   }
 
-  /** Returns the forms of what a replay must come to. */
+  /** Returns the forms of what recomputation must come to. */
   List<TensorForm> body() {
     return body;
   }
 
-  /** Returns what a replay need not make again. */
-  SavedOutputs cores() {
-    return cores;
+  /** Returns what recomputation need not make again. */
+  SavedOutputs saved() {
+    return saved;
   }
 
   /** Returns the input of the next span. */
@@ -101,7 +101,7 @@ final class SpanOutputs implements AutoCloseable {
 
   /**
    * Returns the gradients that the outputs have collected, undefined where none came, and frees the
-   * outputs: a replay makes them anew.
+   * outputs: recomputation makes them anew.
    */
   List<Tensor> takeGradients() {
     List<Tensor> gradients = new ArrayList<>();
@@ -118,6 +118,6 @@ final class SpanOutputs implements AutoCloseable {
     }
     pause.forEach(TensorScope::free);
     pause = List.of();
-    cores.close();
+    saved.close();
   }
 }

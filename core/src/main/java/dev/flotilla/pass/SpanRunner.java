@@ -36,7 +36,7 @@ final class SpanRunner {
   /**
    * Runs a span and cuts its outputs off.
    *
-   * @param savesFunctionOutputs whether a recomputed span keeps what its cores give
+   * @param savesFunctionOutputs whether a recomputed span saves the outputs of custom functions
    */
   SpanOutputs forward(Span span, Activations input, long microStep, boolean savesFunctionOutputs) {
     List<TensorForm> body = new ArrayList<>();
@@ -45,13 +45,13 @@ final class SpanRunner {
       if (known == null) {
         return withGraph(span, input, microStep, body);
       }
-      var cores = new SavedOutputs();
+      var saved = new SavedOutputs();
       try {
         var outputs =
-            withoutGraph(span, input, microStep, savesFunctionOutputs ? cores : null, body);
-        return new SpanOutputs(span, outputs, known, body, cores);
+            withoutGraph(span, input, microStep, savesFunctionOutputs ? saved : null, body);
+        return new SpanOutputs(span, outputs, known, body, saved);
       } catch (RuntimeException | Error failure) {
-        cores.close();
+        saved.close();
         throw failure;
       }
     }
@@ -66,16 +66,18 @@ final class SpanRunner {
     return new SpanOutputs(span, outputs, flags, body, new SavedOutputs());
   }
 
-  /** A change of the input in place would go unnoticed here, and the replay would start from it. */
+  /**
+   * A change of the input in place would go unnoticed here, and recomputation would start from it.
+   */
   private Activations withoutGraph(
       Span span,
       Activations input,
       long microStep,
-      @Nullable SavedOutputs cores,
+      @Nullable SavedOutputs saved,
       List<TensorForm> body) {
     try (var _ = new NoGradGuard()) {
       var before = versions(input);
-      var outputs = parts.train(span, input, microStep, cores, noteForms(span, body));
+      var outputs = parts.train(span, input, microStep, saved, noteForms(span, body));
       if (!versions(input).equals(before)) {
         throw new IllegalStateException(
             ("%s changes its input in place, so it cannot be recomputed: use an operation that"
@@ -108,53 +110,53 @@ final class SpanRunner {
    *
    * @param autocast the number type of the first run
    */
-  Replay replay(
-      SpanOutputs passage, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
+  Recomputation recompute(
+      SpanOutputs outputs, Activations input, long microStep, torch.@Nullable ScalarType autocast) {
     try (var _ = Autocast.like(autocast, parts.device())) {
-      var replay = parts.replay(passage.span(), input, microStep, passage.cores());
-      requireSame(passage, replay.outputs());
-      return replay;
+      var recomputed = parts.recompute(outputs.span(), input, microStep, outputs.saved());
+      requireSame(outputs, recomputed.outputs());
+      return recomputed;
     }
   }
 
-  private static int last(SpanOutputs passage) {
-    return passage.span().to() - 1;
+  private static int last(SpanOutputs outputs) {
+    return outputs.span().to() - 1;
   }
 
   /**
-   * Returns what backward through the replayed graph starts from.
+   * Returns what backward through the recomputed graph starts from.
    *
    * @param gradients of the span's outputs
    */
-  List<Gradient> backward(SpanOutputs passage, Activations replayed, List<Tensor> gradients) {
-    var ending = parts.ending(last(passage));
-    if (ending == null) {
-      return paired(replayed, gradients);
+  List<Gradient> backward(SpanOutputs outputs, Activations recomputed, List<Tensor> gradients) {
+    var last = parts.finalFunction(last(outputs));
+    if (last == null) {
+      return paired(recomputed, gradients);
     }
     try (var scope = TensorScope.open();
         var _ = new NoGradGuard()) {
-      var pulled = ending.backward(replayed, gradients);
-      for (var gradient : pulled) {
-        requireForm(gradient, "ending of " + parts.name(last(passage)));
+      var inputGradients = last.backward(recomputed, gradients);
+      for (var gradient : inputGradients) {
+        requireForm(gradient, "final function of " + parts.name(last(outputs)));
         scope.handOut(gradient.value());
       }
-      return pulled;
+      return inputGradients;
     }
   }
 
-  /** Returns what backward goes on from before a core that was left out. */
-  List<Gradient> backward(SpanOutputs passage, Replay.Cut cut) {
+  /** Returns what backward goes on from before a custom function that was left out. */
+  List<Gradient> backward(SpanOutputs outputs, Recomputation.Cut cut) {
     try (var scope = TensorScope.open();
         var _ = new NoGradGuard()) {
       var gradients =
           cut.outputs().tensors().stream().map(leaf -> new Tensor(leaf.grad())).toList();
-      var kept = passage.cores().of(cut.part());
-      var pulled = parts.core(cut.part()).backward(cut.input(), kept, gradients);
-      for (var gradient : pulled) {
-        requireForm(gradient, "core of " + parts.name(cut.part()));
+      var kept = outputs.saved().of(cut.part());
+      var inputGradients = parts.customFunction(cut.part()).backward(cut.input(), kept, gradients);
+      for (var gradient : inputGradients) {
+        requireForm(gradient, "custom function of " + parts.name(cut.part()));
         scope.handOut(gradient.value());
       }
-      return pulled;
+      return inputGradients;
     }
   }
 
@@ -178,18 +180,18 @@ final class SpanRunner {
         .toList();
   }
 
-  private void requireSame(SpanOutputs passage, Activations replayed) {
-    var forms = passage.body();
-    boolean fits = forms.size() == replayed.tensors().size();
+  private void requireSame(SpanOutputs outputs, Activations recomputed) {
+    var forms = outputs.body();
+    boolean fits = forms.size() == recomputed.tensors().size();
     for (int i = 0; fits && i < forms.size(); i++) {
-      fits = forms.get(i).fits(replayed.tensors().get(i));
+      fits = forms.get(i).fits(recomputed.tensors().get(i));
     }
     if (!fits) {
-      var got = replayed.tensors().stream().map(tensor -> TensorForm.of(tensor, false)).toList();
+      var got = recomputed.tensors().stream().map(tensor -> TensorForm.of(tensor, false)).toList();
       throw new IllegalStateException(
           ("%s gave %s when it was recomputed, but %s the first time: a segment that is recomputed"
                   + " must do the same again")
-              .formatted(parts.name(last(passage)), got, forms));
+              .formatted(parts.name(last(outputs)), got, forms));
     }
   }
 
@@ -212,11 +214,11 @@ final class SpanRunner {
     return new TensorVector(tensors.toArray(Tensor[]::new));
   }
 
-  /** Runs replays so that they leave no trace in the random numbers that anybody draws later. */
-  void leavingNoTrace(Runnable replays) {
+  /** Recomputes so that they leave no trace in the random numbers that anybody draws later. */
+  void leavingNoTrace(Runnable recomputations) {
     try (var _ = TensorScope.open()) {
       var numbers = parts.generator().get_state();
-      replays.run();
+      recomputations.run();
       parts.generator().set_state(numbers);
     }
   }

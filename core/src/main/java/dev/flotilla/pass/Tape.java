@@ -19,7 +19,7 @@ final class Tape {
 
   private final PartRunner parts;
   private final SpanRunner spanRunner;
-  private final List<SpanOutputs> passages = new ArrayList<>();
+  private final List<SpanOutputs> spanOutputs = new ArrayList<>();
   private CheckpointingPolicy checkpointing;
   private Activations inputs = Activations.of();
   private long microStep;
@@ -55,23 +55,23 @@ final class Tape {
   }
 
   private Activations cross(Span span, Activations input) {
-    var passage = spanRunner.forward(span, input, microStep, checkpointing.savesFunctionOutputs());
+    var outputs = spanRunner.forward(span, input, microStep, checkpointing.savesFunctionOutputs());
     checkpointing.passed();
-    if (span.isRecomputed() && checkpointing.savedTensorStore().moves() && !passages.isEmpty()) {
-      passages.getLast().store(checkpointing.savedTensorStore());
+    if (span.isRecomputed() && checkpointing.savedTensorStore().moves() && !spanOutputs.isEmpty()) {
+      spanOutputs.getLast().store(checkpointing.savedTensorStore());
     }
-    passages.add(passage);
-    return passage.pause();
+    spanOutputs.add(outputs);
+    return outputs.pause();
   }
 
   /** Goes on where the backward of the loss has paused. */
   void backward() {
-    if (!passages.isEmpty()) {
+    if (!spanOutputs.isEmpty()) {
       spanRunner.leavingNoTrace(
           () -> {
-            for (int i = passages.size() - 1; i >= 0; i--) {
+            for (int i = spanOutputs.size() - 1; i >= 0; i--) {
               backward(i);
-              passages.removeLast().close();
+              spanOutputs.removeLast().close();
             }
           });
     }
@@ -80,19 +80,19 @@ final class Tape {
 
   private void backward(int index) {
     if (index > 0) {
-      passages.get(index - 1).fetch();
+      spanOutputs.get(index - 1).fetch();
     }
     if (index > 1) {
-      passages.get(index - 2).prepare();
+      spanOutputs.get(index - 2).prepare();
     }
     try (var _ = TensorScope.open()) {
-      var passage = passages.get(index);
-      var gradients = passage.takeGradients();
-      var graph = passage.graph();
+      var outputs = spanOutputs.get(index);
+      var gradients = outputs.takeGradients();
+      var graph = outputs.graph();
       if (graph == null) {
         // A stretch without anything to train gets no gradients, and need not run again.
         if (gradients.stream().anyMatch(Tensor::defined)) {
-          replay(index, gradients);
+          recompute(index, gradients);
         }
       } else {
         SpanRunner.backward(SpanRunner.paired(graph, gradients));
@@ -100,36 +100,36 @@ final class Tape {
     }
   }
 
-  private void replay(int index, List<Tensor> gradients) {
-    var passage = passages.get(index);
-    var input = index == 0 ? inputs : passages.get(index - 1).pause();
+  private void recompute(int index, List<Tensor> gradients) {
+    var outputs = spanOutputs.get(index);
+    var input = index == 0 ? inputs : spanOutputs.get(index - 1).pause();
     long start = System.nanoTime();
-    List<Replay.Cut> cuts;
+    List<Recomputation.Cut> cuts;
     try (var scope = TensorScope.open()) {
-      var replay = spanRunner.replay(passage, input, microStep, autocast);
-      checkpointing.replayed(System.nanoTime() - start);
-      var seeds = spanRunner.backward(passage, replay.outputs(), gradients);
+      var recomputed = spanRunner.recompute(outputs, input, microStep, autocast);
+      checkpointing.recomputed(System.nanoTime() - start);
+      var seeds = spanRunner.backward(outputs, recomputed.outputs(), gradients);
       checkpointing.passed();
       SpanRunner.backward(seeds);
-      cuts = replay.cuts();
+      cuts = recomputed.cuts();
       cuts.forEach(cut -> cut.input().tensors().forEach(scope::handOut));
       cuts.forEach(cut -> cut.outputs().tensors().forEach(scope::handOut));
     }
     for (var cut : cuts.reversed()) {
       try (var _ = TensorScope.open()) {
-        SpanRunner.backward(spanRunner.backward(passage, cut));
+        SpanRunner.backward(spanRunner.backward(outputs, cut));
       }
     }
   }
 
   /** Returns where backward is, for messages; nothing where it does not pause. */
   String place() {
-    return passages.isEmpty() ? "" : " of " + parts.name(passages.getLast().span().to() - 1);
+    return spanOutputs.isEmpty() ? "" : " of " + parts.name(spanOutputs.getLast().span().to() - 1);
   }
 
   /** Drops what a pass that has failed left behind. */
   void clear() {
-    passages.forEach(SpanOutputs::close);
-    passages.clear();
+    spanOutputs.forEach(SpanOutputs::close);
+    spanOutputs.clear();
   }
 }

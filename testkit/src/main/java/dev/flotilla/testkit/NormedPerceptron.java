@@ -138,7 +138,7 @@ public record NormedPerceptron(long inputs, long width, long classes) implements
         Tensor inverse = statistics.variance().add(new Scalar(EPSILON)).rsqrt();
         return input.sub(statistics.mean()).mul(inverse.mul(scale)).add(offset);
       }
-      boolean isReplay = mode == ForwardMode.REPLAY;
+      boolean isRecomputed = mode == ForwardMode.RECOMPUTE;
       if (mode == ForwardMode.TRAIN) {
         batches.add_(new Scalar(1));
       }
@@ -146,8 +146,8 @@ public record NormedPerceptron(long inputs, long width, long classes) implements
           input,
           gamma,
           beta,
-          isReplay ? none : mean,
-          isReplay ? none : variance,
+          isRecomputed ? none : mean,
+          isRecomputed ? none : variance,
           mode.isTraining(),
           MOMENTUM,
           EPSILON,

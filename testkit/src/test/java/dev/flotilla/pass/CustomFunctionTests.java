@@ -33,7 +33,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.junit.jupiter.api.Test;
 
-/** What a core gives is kept, and the stretch around it runs again without it. */
+/** What a custom function gives is saved, and the stretch around it runs again without it. */
 class CustomFunctionTests {
 
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
@@ -52,19 +52,19 @@ class CustomFunctionTests {
     }
 
     @Override
-    public Run run(Activations input, ForwardMode mode) {
-      runs.add("core");
+    public Result forward(Activations input, ForwardMode mode) {
+      runs.add("custom");
       Tensor squared = input.tensors().getFirst().square();
-      return new Run(Activations.of(squared, input.tensors().get(1)), List.of(squared));
+      return new Result(Activations.of(squared, input.tensors().get(1)), List.of(squared));
     }
 
     @Override
-    public Activations again(Activations input, List<Tensor> kept) {
-      return Activations.of(kept.getFirst(), input.tensors().get(1));
+    public Activations outputs(Activations input, List<Tensor> saved) {
+      return Activations.of(saved.getFirst(), input.tensors().get(1));
     }
 
     @Override
-    public List<Gradient> backward(Activations input, List<Tensor> kept, List<Tensor> gradients) {
+    public List<Gradient> backward(Activations input, List<Tensor> saved, List<Tensor> gradients) {
       Tensor x = input.tensors().getFirst();
       return List.of(
           new Gradient(x, gradients.getFirst().mul(x.mul(new Scalar(slope)))),
@@ -72,8 +72,8 @@ class CustomFunctionTests {
     }
   }
 
-  /** x → A x + (B x)²: the shortcut and the core's input have the same origin. */
-  private record Bent(String name, List<String> runs, CustomFunction core) implements Segment {
+  /** x → A x + (B x)²: the shortcut and its input have the same origin. */
+  private record Bent(String name, List<String> runs, CustomFunction function) implements Segment {
 
     @Override
     public List<ParameterSpec> parameters() {
@@ -110,7 +110,7 @@ class CustomFunctionTests {
                 Tensor squared = input.tensors().getFirst().square();
                 return Activations.of(squared, input.tensors().get(1));
               },
-              core),
+              function),
           new Part(
               name + "/out",
               (input, _) ->
@@ -176,7 +176,7 @@ class CustomFunctionTests {
     assertThat(train(Recompute.every(1).keepingAttention()).isSameAs(plain)).isTrue();
     // The first pass records graphs to learn what gradients flow into; the last segment is kept.
     assertThat(runs.stream().filter("body"::equals)).hasSize(4 + 3 + (STEPS - 1));
-    assertThat(runs.stream().filter("core"::equals)).hasSize(3 * (STEPS - 1));
+    assertThat(runs.stream().filter("custom"::equals)).hasSize(3 * (STEPS - 1));
   }
 
   @Test

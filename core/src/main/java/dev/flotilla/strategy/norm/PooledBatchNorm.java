@@ -81,7 +81,7 @@ public record PooledBatchNorm(
     if (over == PoolOver.SYNC && facts.ranks() == 1) {
       return List.of(PlanIssue.warning("batch_norm: sync has no effect on one rank", "remove it"));
     }
-    if (facts.has(Property.REPLAYS_FORWARD)) {
+    if (facts.has(Property.RECOMPUTES_FORWARD)) {
       return List.of(
           PlanIssue.warning(
               "batch_norm: %s decides itself what is recomputed, which is every part"

@@ -40,8 +40,8 @@ final class PlannedCheckpointing implements CheckpointingPolicy {
   private ComputeDevice device = ComputeDevice.CPU;
   private long before;
   private long peak;
-  private long replayNanos = Long.MAX_VALUE;
-  private long replayNanosOfStep;
+  private long recomputeNanos = Long.MAX_VALUE;
+  private long recomputeNanosOfStep;
 
   PlannedCheckpointing(
       long budget, @Nullable SavedTensorStore savedTensorStore, Consumer<String> measured) {
@@ -61,9 +61,9 @@ final class PlannedCheckpointing implements CheckpointingPolicy {
       newest = chosen;
       watched = NOT_YET;
       peak = 0;
-      replayNanos = Long.MAX_VALUE;
+      recomputeNanos = Long.MAX_VALUE;
     }
-    replayNanosOfStep = 0;
+    recomputeNanosOfStep = 0;
     device = profiling.device();
     before = isWatching() ? NativeMemory.liveBytes(device) : 0;
     return chosen.spans();
@@ -104,8 +104,8 @@ final class PlannedCheckpointing implements CheckpointingPolicy {
   }
 
   @Override
-  public void replayed(long nanos) {
-    replayNanosOfStep += nanos;
+  public void recomputed(long nanos) {
+    recomputeNanosOfStep += nanos;
   }
 
   @Override
@@ -113,7 +113,7 @@ final class PlannedCheckpointing implements CheckpointingPolicy {
     if (watched == WATCHED || !isByNewest()) {
       return;
     }
-    replayNanos = Math.min(replayNanos, replayNanosOfStep);
+    recomputeNanos = Math.min(recomputeNanos, recomputeNanosOfStep);
     watched++;
     if (watched == WATCHED) {
       var predicted = Objects.requireNonNull(plan);
@@ -124,7 +124,7 @@ final class PlannedCheckpointing implements CheckpointingPolicy {
                   + " a micro-step (predicted %.1f)",
               peak / MEBIBYTE,
               predicted.peakBytes() / MEBIBYTE,
-              replayNanos / 1e6,
+              recomputeNanos / 1e6,
               predicted.extraNanos() / 1e6));
     }
   }
@@ -138,7 +138,7 @@ final class PlannedCheckpointing implements CheckpointingPolicy {
     metrics.put("predicted_peak_bytes", newest.peakBytes());
     metrics.put("measured_peak_bytes", peak);
     metrics.put("predicted_extra_seconds", newest.extraNanos() / 1e9);
-    metrics.put("measured_extra_seconds", replayNanos / 1e9);
+    metrics.put("measured_extra_seconds", recomputeNanos / 1e9);
     return Map.of("recompute", metrics);
   }
 }

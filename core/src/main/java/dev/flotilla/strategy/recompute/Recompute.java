@@ -114,7 +114,7 @@ public record Recompute(
 
   @Override
   public Set<Property> properties() {
-    return Set.of(Property.REPLAYS_FORWARD);
+    return Set.of(Property.RECOMPUTES_FORWARD);
   }
 
   private String description() {
@@ -132,7 +132,7 @@ public record Recompute(
       return new PlannedCheckpointing(budget(context), savedTensorStore, context.measured());
     }
     if (keepAttention
-        && context.model().parts().stream().allMatch(it -> it.part().core() == null)) {
+        && context.model().parts().stream().allMatch(it -> it.part().customFunction() == null)) {
       context
           .notices()
           .accept("recompute.keep_attention has no effect: the model has no attention");

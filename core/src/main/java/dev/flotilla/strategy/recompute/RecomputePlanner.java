@@ -122,10 +122,10 @@ final class RecomputePlanner {
     return costs.subList(from, to).stream().mapToLong(PartCost::keptBytes).sum();
   }
 
-  /** Returns how long a replay takes, which leaves out the ending of its last part. */
+  /** Returns how long recomputation takes, which leaves out the final function of its last part. */
   private long nanos(int from, int to) {
     long all = costs.subList(from, to).stream().mapToLong(PartCost::nanos).sum();
-    return all - costs.get(to - 1).endingNanos();
+    return all - costs.get(to - 1).finalNanos();
   }
 
   /** Returns the bytes that pass a place and were made since another. */

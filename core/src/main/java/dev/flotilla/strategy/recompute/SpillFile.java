@@ -52,7 +52,7 @@ final class SpillFile implements SavedTensorStore {
     var type = tensor.scalar_type().intern();
     var device = ComputeDevice.of(tensor);
     if (!tensor.is_contiguous()) {
-      // Another order in memory could mean another order of sums in the replay: it stays.
+      // Another order in memory could mean another order of sums in recomputation: it stays.
       return new Slot(used, 0, type, tensor.shape(), device, TensorScope.keep(new Tensor(tensor)));
     }
     try (var _ = TensorScope.open()) {

@@ -27,8 +27,8 @@ class RecomputePlannerTests {
       }
       outputs.put((long) i + 1, (long) output);
       long nanos = 1 + random.nextLong(50);
-      long ending = random.nextBoolean() ? 0 : random.nextLong(nanos);
-      costs.add(new PartCost("p" + i, output + random.nextLong(100), nanos, ending, outputs));
+      long finalNanos = random.nextBoolean() ? 0 : random.nextLong(nanos);
+      costs.add(new PartCost("p" + i, output + random.nextLong(100), nanos, finalNanos, outputs));
       before = outputs;
     }
     return costs;
@@ -49,7 +49,7 @@ class RecomputePlannerTests {
         var before = span.from() == 0 ? Map.<Long, Long>of() : costs.get(span.from() - 1).outputs();
         long gradient = after.values().stream().mapToLong(Long::longValue).sum();
         peak = Math.max(peak, held + inside + gradient);
-        nanos += parts.stream().mapToLong(PartCost::nanos).sum() - parts.getLast().endingNanos();
+        nanos += parts.stream().mapToLong(PartCost::nanos).sum() - parts.getLast().finalNanos();
         for (var storage : after.entrySet()) {
           held += before.containsKey(storage.getKey()) ? 0 : storage.getValue();
         }

@@ -311,7 +311,7 @@ class RecomputeTests {
   }
 
   @Test
-  void aReplayOfAnotherShapeIsNamed() {
+  void aRecomputationOfAnotherShapeIsNamed() {
     var example =
         new Case(
             "another shape",
@@ -326,28 +326,28 @@ class RecomputeTests {
         .hasMessageContaining("the first time");
   }
 
-  private Case withEnding(Segment.Forward body, FinalFunction ending) {
+  private Case withFinalFunction(Segment.Forward body, FinalFunction last) {
     return new Case(
-        "with an ending",
+        "with a final function",
         new Chain(
             List.of(
                 new OddSegment("first", RecomputeTests::same),
-                new Ended(body, ending),
+                new Ended(body, last),
                 new OddSegment("third", RecomputeTests::same),
                 new OddSegment("fourth", RecomputeTests::same))),
         images(1, 28));
   }
 
   @Test
-  void anEndingOfOnesOwnGivesTheSameBits() {
+  void aFinalFunctionOfOnesOwnGivesTheSameBits() {
     assertSame(
-        withEnding((input, _) -> Activations.of(input.only().relu()), new Doubling(1)),
+        withFinalFunction((input, _) -> Activations.of(input.only().relu()), new Doubling(1)),
         Recompute.every(1));
   }
 
-  /** Behind the first one's ending its parameter is used, and in the second again. */
+  /** Behind the first one's final function its parameter is used, and in the second again. */
   @Test
-  void aParameterOfTwoSegmentsGivesTheSameBitsWhereOneHasAnEnding() {
+  void aParameterOfTwoSegmentsGivesTheSameBitsWhereOneHasAFinalFunction() {
     var example =
         new Case(
             "tied",
@@ -362,9 +362,9 @@ class RecomputeTests {
   }
 
   @Test
-  void aReplayOfAnotherShapeBeforeAnEndingIsNamed() {
+  void aRecomputationOfAnotherShapeBeforeAFinalFunctionIsNamed() {
     assertThatThrownBy(
-            () -> train(withEnding(Shrinking::forward, new Doubling(1)), Recompute.every(1)))
+            () -> train(withFinalFunction(Shrinking::forward, new Doubling(1)), Recompute.every(1)))
         .hasMessageContaining("ended gave")
         .hasMessageContaining("the first time");
   }
@@ -373,8 +373,9 @@ class RecomputeTests {
   @Test
   void aGradientOfAnotherShapeIsNamed() {
     assertThatThrownBy(
-            () -> train(withEnding(RecomputeTests::same, new Doubling(2)), Recompute.every(1)))
-        .hasMessageContaining("the ending of ended gives a gradient of 16x784 Float")
+            () ->
+                train(withFinalFunction(RecomputeTests::same, new Doubling(2)), Recompute.every(1)))
+        .hasMessageContaining("the final function of ended gives a gradient of 16x784 Float")
         .hasMessageContaining("for a tensor of 8x784 Float");
   }
 
@@ -423,8 +424,8 @@ class RecomputeTests {
     }
   }
 
-  /** Multiplies by a matrix that another segment has too, after an ending if it has one. */
-  private record Tied(String name, boolean hasEnding) implements Segment {
+  /** Multiplies by a matrix that another segment has too, after a final function if it has one. */
+  private record Tied(String name, boolean hasFinalFunction) implements Segment {
     @Override
     public List<ParameterSpec> parameters() {
       return List.of(ParameterSpec.weight("shared.weight", Shape.of(784, 784), 784));
@@ -441,13 +442,13 @@ class RecomputeTests {
       Forward multiply =
           (input, _) -> Activations.of(input.only().flatten(1, -1).matmul(weight).tanh());
       var last = new Part(name + "/last", multiply);
-      return hasEnding
+      return hasFinalFunction
           ? List.of(new Part(name + "/first", multiply, new Doubling(1)), last)
           : List.of(last);
     }
   }
 
-  private record Ended(Segment.Forward body, FinalFunction ending) implements Segment {
+  private record Ended(Segment.Forward body, FinalFunction last) implements Segment {
     @Override
     public String name() {
       return "ended";
@@ -465,7 +466,7 @@ class RecomputeTests {
 
     @Override
     public List<Part> bindParts(Weights weights) {
-      return List.of(new Part(name(), body, ending));
+      return List.of(new Part(name(), body, last));
     }
   }
 
@@ -502,7 +503,7 @@ class RecomputeTests {
 
     static Activations forward(Activations input, ForwardMode mode) {
       return Activations.of(
-          mode == ForwardMode.REPLAY ? input.only().narrow(0, 0, 1) : input.only().relu());
+          mode == ForwardMode.RECOMPUTE ? input.only().narrow(0, 0, 1) : input.only().relu());
     }
   }
 }

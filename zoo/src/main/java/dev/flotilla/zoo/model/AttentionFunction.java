@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Attention by the kernel that libtorch would choose, its own or cuDNN's, so that its result and
- * the logarithm of its sums, a hundredth of that, can be kept and its gradients be asked for
+ * the logarithm of its sums, a hundredth of that, can be saved and its gradients be asked for
  * without a graph.
  *
  * <p>Takes query, key and value, each with all heads side by side, what passes through, and a mask
@@ -97,7 +97,7 @@ final class AttentionFunction implements CustomFunction {
   }
 
   @Override
-  public Run run(Activations input, ForwardMode mode) {
+  public Result forward(Activations input, ForwardMode mode) {
     Tensor query = split(input.tensors().get(0));
     Tensor key = split(input.tensors().get(1));
     Tensor value = split(input.tensors().get(2));
@@ -109,25 +109,25 @@ final class AttentionFunction implements CustomFunction {
           case CUDNN ->
               Operators.CUDNN.tensors(query, key, value, NONE, true, dropout, false, false, NONE);
         };
-    return new Run(again(input, results), results);
+    return new Result(outputs(input, results), results);
   }
 
   @Override
-  public Activations again(Activations input, List<Tensor> kept) {
+  public Activations outputs(Activations input, List<Tensor> saved) {
     List<Tensor> outputs = new ArrayList<>();
-    outputs.add(joined(kept.getFirst()));
+    outputs.add(joined(saved.getFirst()));
     outputs.addAll(input.tensors().subList(PASSING, input.tensors().size()));
     return new Activations(outputs);
   }
 
   @Override
-  public List<Gradient> backward(Activations input, List<Tensor> kept, List<Tensor> gradients) {
+  public List<Gradient> backward(Activations input, List<Tensor> saved, List<Tensor> gradients) {
     List<Gradient> all = new ArrayList<>();
     for (int i = 1; i < gradients.size(); i++) {
       all.add(new Gradient(input.tensors().get(PASSING + i - 1), gradients.get(i)));
     }
     if (gradients.getFirst().defined()) {
-      var own = own(input, kept, split(gradients.getFirst()));
+      var own = own(input, saved, split(gradients.getFirst()));
       for (int i = 0; i < PASSING; i++) {
         all.add(new Gradient(input.tensors().get(i), joined(own.get(i))));
       }
@@ -135,12 +135,12 @@ final class AttentionFunction implements CustomFunction {
     return all;
   }
 
-  private List<Tensor> own(Activations input, List<Tensor> kept, Tensor gradient) {
+  private List<Tensor> own(Activations input, List<Tensor> saved, Tensor gradient) {
     Tensor query = split(input.tensors().get(0));
     Tensor key = split(input.tensors().get(1));
     Tensor value = split(input.tensors().get(2));
-    Tensor result = kept.get(0);
-    Tensor sums = kept.get(1);
+    Tensor result = saved.get(0);
+    Tensor sums = saved.get(1);
     // On a GPU two tensors for ragged batches follow, then the state of the random numbers.
     return switch (Objects.requireNonNull(kernel(input))) {
       case CPU_FLASH ->
@@ -154,14 +154,14 @@ final class AttentionFunction implements CustomFunction {
               value,
               result,
               sums,
-              kept.get(2),
-              kept.get(3),
+              saved.get(2),
+              saved.get(3),
               query.size(2),
               key.size(2),
               dropout,
               false,
-              kept.get(4),
-              kept.get(5),
+              saved.get(4),
+              saved.get(5),
               NONE);
       case CUDNN ->
           Operators.CUDNN_BACKWARD.tensors(
@@ -171,11 +171,11 @@ final class AttentionFunction implements CustomFunction {
               value,
               result,
               sums,
-              kept.get(4),
-              kept.get(5),
+              saved.get(4),
+              saved.get(5),
               new Tensor(),
-              kept.get(2),
-              kept.get(3),
+              saved.get(2),
+              saved.get(3),
               query.size(2),
               key.size(2),
               dropout,

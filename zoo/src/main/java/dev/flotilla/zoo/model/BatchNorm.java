@@ -16,7 +16,7 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * BatchNorm over channels (Ioffe and Szegedy, 2015): y = γ (x − mean) / √(variance + 10⁻⁵) + β, by
  * the batch's statistics in training and the running ones in evaluation. Those move by a tenth of
- * the way with every training batch, once also where the batch is replayed.
+ * the way with every training batch, once also where the batch is recomputed.
  *
  * @param name prefix of parameters and buffers
  * @param channels channels it takes
@@ -87,7 +87,7 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
       }
       // Of one value there is no unbiased variance: it would be 0 / 0, and stay in the average.
       boolean isSingle = mode.isTraining() && input.numel() == input.size(1);
-      boolean isStill = mode == ForwardMode.REPLAY || isSingle;
+      boolean isStill = mode == ForwardMode.RECOMPUTE || isSingle;
       if (mode == ForwardMode.TRAIN && !isSingle) {
         batches.add_(one);
       }

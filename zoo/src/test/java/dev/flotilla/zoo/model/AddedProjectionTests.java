@@ -29,7 +29,7 @@ class AddedProjectionTests {
     return new BoundModel(model, precision, 1, name -> isFrozen && name.startsWith(DENSE));
   }
 
-  private static AddedProjection ending(BoundModel model, boolean isGelu, double dropout) {
+  private static AddedProjection finalFunction(BoundModel model, boolean isGelu, double dropout) {
     var layer = Linear.byDefault(DENSE, 56, 24);
     return isGelu
         ? AddedProjection.ofGelu(layer, model, dropout)
@@ -71,7 +71,7 @@ class AddedProjectionTests {
     try (var _ = TensorScope.open();
         var model = bert(precision, false)) {
       torch.manual_seed(5);
-      var ending = ending(model, isGelu, dropout);
+      var finalFunction = finalFunction(model, isGelu, dropout);
       var type = precision.scalarType();
       var half = isHalf ? torch.ScalarType.BFloat16 : null;
       Tensor y = leaf(half == null ? type : half, 56);
@@ -82,13 +82,13 @@ class AddedProjectionTests {
       torch.manual_seed(6);
       Tensor sum;
       try (var _ = Autocast.like(half, ComputeDevice.CPU)) {
-        sum = ending.apply(body, ForwardMode.TRAIN).tensors().getFirst();
+        sum = finalFunction.apply(body, ForwardMode.TRAIN).tensors().getFirst();
       }
       sum.mul(seed).sum().backward();
       torch.manual_seed(6);
       List<Gradient> ours;
       try (var _ = new NoGradGuard()) {
-        ours = ending.backward(body, List.of(seed, new Tensor()));
+        ours = finalFunction.backward(body, List.of(seed, new Tensor()));
       }
       assertSame(of(ours, y), y.grad());
       assertSame(of(ours, x), x.grad());
@@ -107,7 +107,8 @@ class AddedProjectionTests {
       var body =
           Activations.of(leaf(torch.ScalarType.Float, 56), numbers(torch.ScalarType.Float, 24));
       var gradients =
-          ending(model, true, 0).backward(body, List.of(numbers(torch.ScalarType.Float, 24)));
+          finalFunction(model, true, 0)
+              .backward(body, List.of(numbers(torch.ScalarType.Float, 24)));
       assertThat(gradients).hasSize(2);
     }
   }
@@ -118,7 +119,7 @@ class AddedProjectionTests {
         var model = bert(Precision.FLOAT32, false)) {
       var body =
           Activations.of(leaf(torch.ScalarType.Float, 56), numbers(torch.ScalarType.Float, 24));
-      assertThat(ending(model, true, 0).backward(body, List.of(new Tensor()))).isEmpty();
+      assertThat(finalFunction(model, true, 0).backward(body, List.of(new Tensor()))).isEmpty();
     }
   }
 }

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class AttentionFunctionTests {
 
   private static final int HEADS = 4;
-  private static final AttentionFunction CORE = new AttentionFunction(0, HEADS);
+  private static final AttentionFunction FUNCTION = new AttentionFunction(0, HEADS);
 
   /** Query, key, value, the hidden state, and no mask. */
   private static Activations input(torch.ScalarType type) {
@@ -67,19 +67,22 @@ class AttentionFunctionTests {
           false,
           new TensorVector());
 
-      assertThat(CORE.suits(input, ForwardMode.TRAIN)).isTrue();
+      assertThat(FUNCTION.suits(input, ForwardMode.TRAIN)).isTrue();
       try (var _ = new NoGradGuard()) {
-        var run = CORE.run(input, ForwardMode.TRAIN);
+        var run = FUNCTION.forward(input, ForwardMode.TRAIN);
         assertThat(torch.equal(run.outputs().tensors().getFirst(), expected)).isTrue();
-        assertThat(torch.equal(CORE.again(input, run.kept()).tensors().getFirst(), expected))
+        assertThat(torch.equal(FUNCTION.outputs(input, run.saved()).tensors().getFirst(), expected))
             .isTrue();
         Tensor ofHidden = torch.ones_like(gradient);
-        var pulled = CORE.backward(input, run.kept(), List.of(gradient, ofHidden, new Tensor()));
+        var inputGradients =
+            FUNCTION.backward(input, run.saved(), List.of(gradient, ofHidden, new Tensor()));
         for (int i = 0; i < 3; i++) {
           Tensor wanted = input.tensors().get(i);
-          assertThat(torch.equal(of(pulled, wanted), wanted.grad())).as("input %d", i).isTrue();
+          assertThat(torch.equal(of(inputGradients, wanted), wanted.grad()))
+              .as("input %d", i)
+              .isTrue();
         }
-        assertThat(torch.equal(of(pulled, input.tensors().get(3)), ofHidden)).isTrue();
+        assertThat(torch.equal(of(inputGradients, input.tensors().get(3)), ofHidden)).isTrue();
       }
     }
   }
@@ -97,7 +100,7 @@ class AttentionFunctionTests {
       assertThat(new AttentionFunction(0.1, HEADS).suits(input, ForwardMode.TRAIN)).isFalse();
       List<Tensor> masked = new ArrayList<>(input.tensors().subList(0, 4));
       masked.add(torch.ones(3, 1, 1, 24));
-      assertThat(CORE.suits(new Activations(masked), ForwardMode.TRAIN)).isFalse();
+      assertThat(FUNCTION.suits(new Activations(masked), ForwardMode.TRAIN)).isFalse();
     }
   }
 }

@@ -112,14 +112,14 @@ final class LearningTests {
   }
 
   @Test
-  void replayLeavesRunningStatisticsAloneAndGivesTheSameOutput() {
+  void recomputationLeavesRunningStatisticsAloneAndGivesTheSameOutput() {
     try (var bound =
             new BoundModel(smallResNet(Normalization.BATCH), Precision.FLOAT32, 1, _ -> false);
         var _ = TensorScope.open()) {
       var batch = NOISE.load(new int[] {0, 1, 2});
       var first = ReferenceTests.run(bound, batch, ForwardMode.TRAIN).only();
       var statistics = bound.buffers().statistics().clone();
-      var again = ReferenceTests.run(bound, batch, ForwardMode.REPLAY).only();
+      var again = ReferenceTests.run(bound, batch, ForwardMode.RECOMPUTE).only();
       assertThat(again.equal(first)).isTrue();
       assertThat(bound.buffers().statistics().equal(statistics)).isTrue();
       assertThat(bound.buffer("bn1.num_batches_tracked").item_long()).isEqualTo(1);
