@@ -1,7 +1,6 @@
 package dev.flotilla.bench;
 
 import dev.flotilla.collective.GpuBackend;
-import dev.flotilla.collective.Wire;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.optim.Adam;
@@ -14,7 +13,6 @@ import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.Conformance;
@@ -22,6 +20,7 @@ import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -59,13 +58,13 @@ final class DeviceCheck {
     System.exit(checks.verdicts.failures() == 0 ? 0 : 1);
   }
 
-  private static FuseAllReduce buckets(Wire wire, boolean overlaps) {
+  private static FuseAllReduce buckets(Dtype wire, boolean overlaps) {
     return new FuseAllReduce(1e-4, 50, 0, overlaps, BucketRule.SIZE, wire);
   }
 
   /** Runs two ranks with buckets again and again, to find what happens seldom. */
   private void repeat(int times) {
-    for (var wire : Wire.values()) {
+    for (var wire : List.of(Dtype.FP32, Dtype.BF16, Dtype.FP16)) {
       for (boolean overlaps : new boolean[] {true, false}) {
         var technique = buckets(wire, overlaps);
         var cpu =
@@ -150,7 +149,7 @@ final class DeviceCheck {
     sameBits("bert with dropout, in a file", DeviceJob.bert(0.1), Recompute.every(1).offloaded());
     sameBits("bert with dropout, by plan", DeviceJob.bert(0.1), Recompute.auto(8 << 20));
     sameBits("resnet18", DeviceJob.resnet(), Recompute.every(1));
-    var half = new MixedPrecision(HalfType.BF16);
+    var half = new MixedPrecision(Dtype.BF16);
     var plain = DeviceJob.bert(0.1).train(device, half);
     var again = DeviceJob.bert(0.1).train(device, half, Recompute.every(1));
     verdicts.expect("bert, bf16: recompute has the same bits", again.isSameAs(plain), "");

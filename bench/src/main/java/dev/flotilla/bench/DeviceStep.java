@@ -12,10 +12,10 @@ import dev.flotilla.optim.Optimizer;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.SyntheticImages;
 import dev.flotilla.zoo.data.SyntheticTokens;
@@ -145,7 +145,7 @@ final class DeviceStep {
   private static Strategy[] techniques(List<String> options) {
     List<Strategy> techniques = new ArrayList<>();
     if (options.contains("bf16")) {
-      techniques.add(new MixedPrecision(HalfType.BF16));
+      techniques.add(new MixedPrecision(Dtype.BF16));
     }
     boolean keepsAttention = options.contains("attention");
     if (options.contains("recompute")) {

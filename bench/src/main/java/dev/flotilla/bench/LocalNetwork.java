@@ -8,8 +8,8 @@ import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.localsgd.Among;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.localsgd.MomentumPolicy;
-import dev.flotilla.strategy.localsgd.WireType;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.ResNet18;
 import java.time.Duration;
@@ -37,7 +37,7 @@ public final class LocalNetwork {
     boolean isBehind = args[0].endsWith("behind");
     int k = isDense ? 1 : Integer.parseInt(args[0].replace("behind", ""));
     int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 3;
-    var wire = args.length > 2 ? WireType.valueOf(args[2].toUpperCase(Locale.ROOT)) : WireType.FP32;
+    var wire = args.length > 2 ? Dtype.valueOf(args[2].toUpperCase(Locale.ROOT)) : Dtype.FP32;
     var technique = new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, isBehind, Among.RANK, null);
     var world = World.join();
     try (var _ = TensorScope.open();

@@ -12,10 +12,10 @@ import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.strategy.Strategy;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.SyntheticTokens;
 import dev.flotilla.zoo.data.TextTask;
@@ -126,7 +126,7 @@ public final class RecomputeCost {
         }
         long all = plain.kept();
         System.out.printf(Locale.ROOT, "plain keeps %.1f MB%n", all / 1e6);
-        var half = new MixedPrecision(HalfType.BF16);
+        var half = new MixedPrecision(Dtype.BF16);
         var layers =
             new Recompute("layer.0", "layer.1", "layer.2", "layer.3", "layer.4", "layer.5");
         compare("every layer", plain, batch, rounds, layers);

@@ -5,11 +5,11 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.LeakProbe;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.Digits;
 import dev.flotilla.zoo.model.LeNet5;
@@ -80,8 +80,8 @@ public final class Soak {
           switch (args[i]) {
             case "recompute" -> Recompute.every(1);
             case "offload" -> Recompute.every(1).offloaded();
-            case "bf16" -> new MixedPrecision(HalfType.BF16);
-            case "fp16" -> new MixedPrecision(HalfType.FP16);
+            case "bf16" -> new MixedPrecision(Dtype.BF16);
+            case "fp16" -> new MixedPrecision(Dtype.FP16);
             default -> throw new IllegalArgumentException("no technique " + args[i]);
           });
     }

@@ -30,6 +30,13 @@ record EnumWord(SequencedMap<String, Object> constants) implements ScalarType {
     return new EnumWord(constants);
   }
 
+  /** Returns the same without the constants that some words do not name. */
+  EnumWord only(List<String> words) {
+    var some = new LinkedHashMap<>(constants);
+    some.keySet().retainAll(words);
+    return new EnumWord(some);
+  }
+
   @Override
   public Object read(Node node) {
     String words = String.join(", ", constants.keySet());

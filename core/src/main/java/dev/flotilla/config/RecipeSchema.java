@@ -79,7 +79,8 @@ public final class RecipeSchema {
     if (key.hasDefault() && !key.isNullable()) {
       schema.put("default", PlainValues.ofNode(key.defaultValue()));
     }
-    schema.putAll(key.isNullable() ? orNull(type(key.type())) : type(key.type()));
+    var type = key.choice().map(ScalarType::schema).orElseGet(() -> type(key.type()));
+    schema.putAll(key.isNullable() ? orNull(type) : type);
     return schema;
   }
 

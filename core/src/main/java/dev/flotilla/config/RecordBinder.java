@@ -89,7 +89,7 @@ final class RecordBinder {
     if (value == null || (value.isNull() && key.isNullable())) {
       return absent(path, node, key, shape);
     }
-    return values.value(dotted, value, key.type());
+    return values.value(dotted, value, key);
   }
 
   private Object given(RecordComponent component) {
@@ -132,7 +132,7 @@ final class RecordBinder {
 
   private @Nullable Object byDefault(String dotted, SettingsKey key) {
     Node value = key.defaultValue();
-    return value.isNull() ? null : values.value(dotted, value, key.type());
+    return value.isNull() ? null : values.value(dotted, value, key);
   }
 
   /** Returns a value that lets the constructor check the other components. */

@@ -49,8 +49,15 @@ public final class SettingsBinder {
     return type.cast(bound);
   }
 
+  /** Binds the value of a key; returns {@link Unbound} after reporting why it cannot be. */
+  @Nullable Object value(String path, Node node, SettingsKey key) {
+    return key.choice()
+        .<@Nullable Object>map(choice -> scalar(path, node, choice))
+        .orElseGet(() -> value(path, node, key.type()));
+  }
+
   /** Binds one value; returns {@link Unbound} after reporting why it cannot be. */
-  @Nullable Object value(String path, Node node, Type type) {
+  private @Nullable Object value(String path, Node node, Type type) {
     if (catalogue.hasKind(type)) {
       return named.one(path, node, (Class<?>) type);
     }
@@ -61,7 +68,7 @@ public final class SettingsBinder {
     if (plain.isRecord() && !ScalarType.isText(plain)) {
       return records.bind(path, node, plain.asSubclass(Record.class));
     }
-    return scalar(path, node, plain);
+    return scalar(path, node, ScalarType.of(plain));
   }
 
   private Object list(String path, Node node, Type itemType) {
@@ -79,9 +86,9 @@ public final class SettingsBinder {
     return items.contains(Unbound.UNBOUND) ? Unbound.UNBOUND : List.of(items.toArray());
   }
 
-  private Object scalar(String path, Node node, Class<?> type) {
+  private Object scalar(String path, Node node, ScalarType type) {
     try {
-      return ScalarType.of(type).read(node);
+      return type.read(node);
     } catch (ConfigException e) {
       e.problems().forEach(p -> problems.add(node.place(), path, p.message(), p.fix()));
       return Unbound.UNBOUND;

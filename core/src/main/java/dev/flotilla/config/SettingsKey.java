@@ -4,7 +4,9 @@ import dev.flotilla.settings.Setting;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** One key of a settings record: its name in a recipe, its type, its default and its meaning. */
 record SettingsKey(String name, Type type, Setting setting) {
@@ -35,6 +37,13 @@ record SettingsKey(String name, Type type, Setting setting) {
   /** Tells whether the value may differ from rank to rank. */
   boolean isLocal() {
     return setting.local() || type == Path.class;
+  }
+
+  /** Returns the enum's constants that are allowed, where the key does not take all of them. */
+  Optional<ScalarType> choice() {
+    return setting.words().length == 0
+        ? Optional.empty()
+        : Optional.of(EnumWord.of((Class<?>) type).only(List.of(setting.words())));
   }
 
   /** Returns the default as if it had been written in the recipe. */

@@ -31,6 +31,9 @@ public @interface Setting {
    */
   String insteadOf() default "";
 
+  /** The words that are allowed, where the key's enum has more; all of them by default. */
+  String[] words() default {};
+
   /** Whether ranks may differ in this key; keys that hold a path always may. */
   boolean local() default false;
 }

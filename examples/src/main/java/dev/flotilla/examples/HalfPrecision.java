@@ -2,9 +2,9 @@ package dev.flotilla.examples;
 
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.Strategy;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.Digits;
 import dev.flotilla.zoo.model.LeNet5;
@@ -17,8 +17,8 @@ public final class HalfPrecision {
   /** Prints the accuracy of each number type after two epochs. */
   public static void main(String[] args) {
     System.out.println("float32 " + run(2));
-    System.out.println("bf16    " + run(2, new MixedPrecision(HalfType.BF16)));
-    System.out.println("fp16    " + run(2, new MixedPrecision(HalfType.FP16)));
+    System.out.println("bf16    " + run(2, new MixedPrecision(Dtype.BF16)));
+    System.out.println("fp16    " + run(2, new MixedPrecision(Dtype.FP16)));
   }
 
   static double run(int epochs, Strategy... techniques) {

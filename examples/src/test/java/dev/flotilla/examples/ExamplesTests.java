@@ -9,9 +9,9 @@ import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -52,7 +52,7 @@ final class ExamplesTests {
 
   @Test
   void sixteenBitsLearnAsWell() {
-    assertThat(HalfPrecision.run(1, new MixedPrecision(HalfType.BF16))).isBetween(0.85, 0.999);
+    assertThat(HalfPrecision.run(1, new MixedPrecision(Dtype.BF16))).isBetween(0.85, 0.999);
   }
 
   @Test

@@ -1,12 +1,10 @@
 package dev.flotilla.testkit;
 
-import dev.flotilla.collective.Wire;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.compress.AutoExchange;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.compress.Indices;
-import dev.flotilla.strategy.compress.Values;
 import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
@@ -16,13 +14,12 @@ import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.localsgd.MomentumPolicy;
 import dev.flotilla.strategy.localsgd.OuterOptimizer;
 import dev.flotilla.strategy.localsgd.OuterRule;
-import dev.flotilla.strategy.localsgd.WireType;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.wire.Dtype;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -108,16 +105,16 @@ public final class Conformance {
             "gradient merge and clip",
             Promise.ALGORITHMIC,
             List.of(new GradientMerge(3), new ClipByNorm(0.5))),
-        new Row("buckets in backward", Promise.EXACT, List.of(buckets(Wire.FP32))),
+        new Row("buckets in backward", Promise.EXACT, List.of(buckets(Dtype.FP32))),
         new Row(
             "buckets, recompute and merge",
             Promise.ALGORITHMIC,
-            List.of(buckets(Wire.FP32), Recompute.every(1), new GradientMerge(3))),
-        new Row("bf16 on the wire", Promise.EXACT, List.of(buckets(Wire.BF16)), 0.05),
+            List.of(buckets(Dtype.FP32), Recompute.every(1), new GradientMerge(3))),
+        new Row("bf16 on the wire", Promise.EXACT, List.of(buckets(Dtype.BF16)), 0.05),
         new Row(
             "fp16 on the wire and in passes",
             Promise.ALGORITHMIC,
-            List.of(buckets(Wire.FP16), new MixedPrecision(HalfType.FP16)),
+            List.of(buckets(Dtype.FP16), new MixedPrecision(Dtype.FP16)),
             0.05),
         new Row("recompute", Promise.EXACT, List.of(Recompute.every(1))),
         new Row("recompute in a file", Promise.EXACT, List.of(Recompute.every(1).offloaded())),
@@ -128,13 +125,12 @@ public final class Conformance {
             List.of(Recompute.every(1), new GradientMerge(3))),
         new Row("local SGD of 1", Promise.EXACT, List.of(new LocalSgd(1))),
         local("local SGD of 4", new LocalSgd(4)),
-        local("local SGD of 4, momentum averaged", localSgd(MomentumPolicy.AVERAGE, WireType.FP32)),
-        local(
-            "local SGD of 4, momentum reset, bf16", localSgd(MomentumPolicy.RESET, WireType.BF16)),
-        local("local SGD behind the next round", behind(WireType.FP32, null)),
+        local("local SGD of 4, momentum averaged", localSgd(MomentumPolicy.AVERAGE, Dtype.FP32)),
+        local("local SGD of 4, momentum reset, bf16", localSgd(MomentumPolicy.RESET, Dtype.BF16)),
+        local("local SGD behind the next round", behind(Dtype.FP32, null)),
         local(
             "outer Nesterov with int8 behind the next round",
-            behind(WireType.INT8, new OuterOptimizer(OuterRule.NESTEROV, 0.5, 0.5))),
+            behind(Dtype.INT8, new OuterOptimizer(OuterRule.NESTEROV, 0.5, 0.5))),
         local("adaptive local SGD", new AdaptiveLocalSgd(4, IntervalRule.FLEET)),
         local("adaptive local SGD by the paper", new AdaptiveLocalSgd(4, IntervalRule.ADACOMM)),
         new Row(
@@ -144,27 +140,27 @@ public final class Conformance {
                 new LocalSgd(4),
                 new GradientMerge(3),
                 Recompute.every(1),
-                new MixedPrecision(HalfType.FP16)),
+                new MixedPrecision(Dtype.FP16)),
             0.5),
-        half("bf16", new MixedPrecision(HalfType.BF16)),
-        half("bf16 and recompute", new MixedPrecision(HalfType.BF16), Recompute.every(1)),
-        half("fp16", new MixedPrecision(HalfType.FP16)),
+        half("bf16", new MixedPrecision(Dtype.BF16)),
+        half("bf16 and recompute", new MixedPrecision(Dtype.BF16), Recompute.every(1)),
+        half("fp16", new MixedPrecision(Dtype.FP16)),
         half(
             "fp16, recompute, merge and clip",
-            new MixedPrecision(HalfType.FP16),
+            new MixedPrecision(Dtype.FP16),
             Recompute.every(1),
             new GradientMerge(3),
             new ClipByNorm(0.5)),
         compressed("dgc", dgc()),
-        compressed("dgc after a dense phase, packed", dgc(4, Values.FP16, Indices.PACKED)),
+        compressed("dgc after a dense phase, packed", dgc(4, Dtype.FP16, Indices.PACKED)),
         compressed("dgc and clip, never reached", dgc(), new ClipByNorm(1e9)),
-        compressed("dgc in backward", dgc(), buckets(Wire.FP32)),
+        compressed("dgc in backward", dgc(), buckets(Dtype.FP32)),
         new Row(
             "dgc, fp16, recompute, merge and clip",
             Promise.ALGORITHMIC,
             List.of(
-                dgc(2, Values.FP32, Indices.PACKED),
-                new MixedPrecision(HalfType.FP16),
+                dgc(2, Dtype.FP32, Indices.PACKED),
+                new MixedPrecision(Dtype.FP16),
                 Recompute.every(1),
                 new GradientMerge(3),
                 new ClipByNorm(0.5)),
@@ -195,7 +191,7 @@ public final class Conformance {
                 "BatchNorm over windows, bf16 and clip",
                 new PooledBatchNorm(PoolOver.WHOLE_WINDOW),
                 new GradientMerge(3),
-                new MixedPrecision(HalfType.BF16),
+                new MixedPrecision(Dtype.BF16),
                 new ClipByNorm(0.5))
             .with(Trait.NORMED));
   }
@@ -206,10 +202,10 @@ public final class Conformance {
   }
 
   private static Dgc dgc() {
-    return dgc(0, Values.FP32, Indices.INT32);
+    return dgc(0, Dtype.FP32, Indices.INT32);
   }
 
-  private static Dgc dgc(int denseUpdates, Values values, Indices indices) {
+  private static Dgc dgc(int denseUpdates, Dtype values, Indices indices) {
     return new Dgc(denseUpdates, 8, List.of(0.5, 0.8)).minNumel(32).sending(values, indices);
   }
 
@@ -218,16 +214,16 @@ public final class Conformance {
     return new Row(name, Promise.EXACT, List.of(technique), 1.0);
   }
 
-  private static LocalSgd localSgd(MomentumPolicy momentum, WireType wire) {
+  private static LocalSgd localSgd(MomentumPolicy momentum, Dtype wire) {
     return new LocalSgd(4, 1, momentum, wire, false, Among.RANK, null);
   }
 
-  private static LocalSgd behind(WireType wire, @Nullable OuterOptimizer outer) {
+  private static LocalSgd behind(Dtype wire, @Nullable OuterOptimizer outer) {
     return new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, true, Among.RANK, outer);
   }
 
   /** A bucket per layer of the small models here. */
-  private static FuseAllReduce buckets(Wire wire) {
+  private static FuseAllReduce buckets(Dtype wire) {
     return new FuseAllReduce(1e-4, 50, 0, true, BucketRule.SIZE, wire);
   }
 

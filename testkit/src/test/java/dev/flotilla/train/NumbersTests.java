@@ -19,12 +19,12 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.NormedPerceptron;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
@@ -153,7 +153,7 @@ class NumbersTests {
   /** Fp16 has a vote of its own; numbers that overflow it are finite in float32. */
   @Test
   void aWindowThatFp16SkipsLeavesRunningStatisticsAsTheyWere() {
-    var amp = new MixedPrecision(HalfType.FP16);
+    var amp = new MixedPrecision(Dtype.FP16);
     try (var trainer = normed(World.solo(), NonFinite.SKIP).strategy(amp).build();
         var without = normed(World.solo(), NonFinite.STOP).strategy(amp).build()) {
       trainer.fit(source(Set.of(3 * BATCH), 1e30f), 1);

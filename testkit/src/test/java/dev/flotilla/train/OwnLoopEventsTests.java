@@ -13,11 +13,11 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.localsgd.LocalSgd;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.lang.foreign.ValueLayout;
@@ -168,7 +168,7 @@ class OwnLoopEventsTests {
 
   @Test
   void aLossFromAForwardPassOfTheUsersOwnIsRefusedWhereTechniquesWorkOnIt() {
-    refusesOwnLoss(new MixedPrecision(HalfType.BF16), "bf16");
+    refusesOwnLoss(new MixedPrecision(Dtype.BF16), "bf16");
     refusesOwnLoss(Recompute.every(1), "recompute");
   }
 

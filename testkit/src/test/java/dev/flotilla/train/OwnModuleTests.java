@@ -3,7 +3,6 @@ package dev.flotilla.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.collective.Wire;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -22,6 +21,7 @@ import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.List;
@@ -116,7 +116,7 @@ class OwnModuleTests {
 
   static Stream<Strategy> techniques() {
     return Stream.of(
-        new FuseAllReduce(1e-4, 50, 0, true, BucketRule.SIZE, Wire.FP32),
+        new FuseAllReduce(1e-4, 50, 0, true, BucketRule.SIZE, Dtype.FP32),
         new Dgc(2, 4, List.of(0.5)).minNumel(8),
         new LocalSgd(2));
   }

@@ -4,17 +4,17 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.HalfSum;
 import dev.flotilla.collective.Link;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
-import dev.flotilla.collective.Wire;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.ExchangeTimes;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import dev.flotilla.step.StepContext;
+import dev.flotilla.wire.Dtype;
+import dev.flotilla.wire.HalfSum;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -60,7 +60,7 @@ final class AdaptiveExchange implements Exchange {
     this.meter = meter;
     this.cost = cost;
     this.measured = measured;
-    half = new HalfSum(collective, Wire.BF16, compression.length());
+    half = new HalfSum(collective, Dtype.BF16, compression.length());
     compression.leave();
   }
 

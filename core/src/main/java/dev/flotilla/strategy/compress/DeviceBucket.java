@@ -3,6 +3,7 @@ package dev.flotilla.strategy.compress;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.strategy.compress.DeviceMessages.Entries;
+import dev.flotilla.wire.Dtype;
 import java.util.List;
 import java.util.Objects;
 import org.bytedeco.pytorch.Scalar;
@@ -59,7 +60,7 @@ final class DeviceBucket implements BucketCompressor {
       messages.close();
     }
     format = new WireFormat(settings.indices(), settings.values(), capacity, universe);
-    boolean isPlain = settings.indices() == Indices.INT32 && settings.values() == Values.FP32;
+    boolean isPlain = settings.indices() == Indices.INT32 && settings.values() == Dtype.FP32;
     var device = ComputeDevice.of(field.residual());
     messages =
         isPlain

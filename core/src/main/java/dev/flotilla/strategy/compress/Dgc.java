@@ -13,6 +13,7 @@ import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.wire.Dtype;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -58,8 +59,11 @@ public record Dgc(
         long minNumel,
     @Setting(doc = "find entries by a sampled threshold, or the exact largest", def = "sampled")
         Selection selection,
-    @Setting(doc = "values as fp32, or fp16 with the rounding kept for later", def = "fp32")
-        Values values,
+    @Setting(
+            doc = "values as fp32, or fp16 with the rounding kept for later",
+            def = "fp32",
+            words = {"fp32", "fp16"})
+        Dtype values,
     @Setting(doc = "places as int32, or packed into about 12 bits", def = "int32") Indices indices)
     implements Strategy {
 
@@ -75,6 +79,11 @@ public record Dgc(
             "must be shares in [0, 1), such as 0.999 to send a thousandth",
             sparsity)
         .and(minNumel >= 1, "min_numel", "must be at least 1", minNumel)
+        .and(
+            values == Dtype.FP32 || values == Dtype.FP16,
+            "values",
+            "must be fp32 or fp16",
+            values.word())
         .orThrow();
     sparsity = List.copyOf(sparsity);
   }
@@ -87,13 +96,7 @@ public record Dgc(
   /** Compresses after a dense phase, along a list of sparsities. */
   public Dgc(long rampupBeginStep, long rampupStep, List<Double> sparsity) {
     this(
-        rampupBeginStep,
-        rampupStep,
-        sparsity,
-        16384,
-        Selection.SAMPLED,
-        Values.FP32,
-        Indices.INT32);
+        rampupBeginStep, rampupStep, sparsity, 16384, Selection.SAMPLED, Dtype.FP32, Indices.INT32);
   }
 
   /** Returns the same settings for parameters of other sizes. */
@@ -102,7 +105,7 @@ public record Dgc(
   }
 
   /** Returns the same settings with another form of messages. */
-  public Dgc sending(Values otherValues, Indices otherIndices) {
+  public Dgc sending(Dtype otherValues, Indices otherIndices) {
     return new Dgc(
         rampupBeginStep, rampupStep, sparsity, minNumel, selection, otherValues, otherIndices);
   }

@@ -1,5 +1,7 @@
 package dev.flotilla.strategy.compress;
 
+import dev.flotilla.wire.Dtype;
+import dev.flotilla.wire.HalfRange;
 import java.nio.ByteBuffer;
 
 /**
@@ -16,10 +18,7 @@ import java.nio.ByteBuffer;
  * @param capacity k, the most entries of a message
  * @param universe n, the number of places that can be named
  */
-record WireFormat(Indices indices, Values values, int capacity, int universe) {
-
-  /** The largest value in 16 bits is 65504; the common factor brings values below half of it. */
-  private static final int HALF_EXPONENT = 14;
+record WireFormat(Indices indices, Dtype values, int capacity, int universe) {
 
   /** Returns the length of a message. */
   int words() {
@@ -36,11 +35,11 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
   }
 
   private int scaleWords() {
-    return values == Values.FP16 ? 1 : 0;
+    return values == Dtype.FP16 ? 1 : 0;
   }
 
   private int valueWords() {
-    return values == Values.FP16 ? Math.ceilDiv(capacity, 2) : capacity;
+    return values == Dtype.FP16 ? Math.ceilDiv(capacity, 2) : capacity;
   }
 
   private int lowBits() {
@@ -61,7 +60,7 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
     } else {
       pack(message, places, count);
     }
-    if (values == Values.FP32) {
+    if (values == Dtype.FP32) {
       for (int i = 0; i < count; i++) {
         message.putFloat(byteAt(valuesAt() + i), sent[i]);
       }
@@ -104,7 +103,7 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
     for (int i = 0; i < count; i++) {
       largest = Math.max(largest, Math.abs(sent[i]));
     }
-    return largest == 0 ? 0 : HALF_EXPONENT - Math.getExponent(largest);
+    return HalfRange.exponentFor(largest);
   }
 
   private static float full(short half, int exponent) {
@@ -141,7 +140,7 @@ record WireFormat(Indices indices, Values values, int capacity, int universe) {
 
   /** Reads the values of a message with so many entries. */
   void readValues(ByteBuffer message, float[] target, int count) {
-    if (values == Values.FP32) {
+    if (values == Dtype.FP32) {
       for (int i = 0; i < count; i++) {
         target[i] = message.getFloat(byteAt(valuesAt() + i));
       }

@@ -2,7 +2,6 @@ package dev.flotilla.strategy.fusion;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Layout;
-import dev.flotilla.collective.Wire;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.Check;
@@ -15,9 +14,9 @@ import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.wire.Dtype;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -41,8 +40,11 @@ public record FuseAllReduce(
     @Setting(doc = "megabytes of the last bucket, which nothing hides", def = "1") double lastMb,
     @Setting(doc = "share buckets while backward goes on", def = "true") boolean overlap,
     @Setting(doc = "cut by size, or by what is measured: mg_wfbp", def = "size") BucketRule plan,
-    @Setting(doc = "numbers on the wire: fp32, bf16 or fp16; sums are float32", def = "fp32")
-        Wire wire)
+    @Setting(
+            doc = "numbers on the wire: fp32, bf16 or fp16; sums are float32",
+            def = "fp32",
+            words = {"fp32", "bf16", "fp16"})
+        Dtype wire)
     implements Strategy {
 
   private static final double MEGABYTE = 1 << 20;
@@ -57,16 +59,17 @@ public record FuseAllReduce(
             "plan",
             "must be size without overlap, as mg_wfbp cuts for it",
             "mg_wfbp")
+        .and(wire == Dtype.FP32 || wire.isHalf(), "wire", "must be fp32, bf16 or fp16", wire.word())
         .orThrow();
   }
 
   /** Takes Fleet's sizes, with overlap. */
   public FuseAllReduce() {
-    this(32, 50, 1, true, BucketRule.SIZE, Wire.FP32);
+    this(32, 50, 1, true, BucketRule.SIZE, Dtype.FP32);
   }
 
   /** Returns the same with another type on the wire. */
-  public FuseAllReduce on(Wire other) {
+  public FuseAllReduce on(Dtype other) {
     return new FuseAllReduce(sizeMb, maxTensors, lastMb, overlap, plan, other);
   }
 
@@ -80,9 +83,10 @@ public record FuseAllReduce(
     List<Claim> claims = new ArrayList<>();
     claims.add(new Claim(Phase.LAYOUT, description()));
     if (wire.isHalf()) {
-      String name = wire.name().toLowerCase(Locale.ROOT);
       claims.add(
-          new Claim(Phase.EXCHANGE, "dense mean, %s on the wire, sums in float32".formatted(name)));
+          new Claim(
+              Phase.EXCHANGE,
+              "dense mean, %s on the wire, sums in float32".formatted(wire.word())));
     }
     return claims;
   }

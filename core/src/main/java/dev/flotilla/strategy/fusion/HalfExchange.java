@@ -4,14 +4,14 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.HalfSum;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
-import dev.flotilla.collective.Wire;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.step.StepContext;
+import dev.flotilla.wire.Dtype;
+import dev.flotilla.wire.HalfSum;
 
 /** Shares gradients in 16 bits each; loss and count, which must be exact, go before them. */
 final class HalfExchange implements Exchange {
@@ -19,7 +19,7 @@ final class HalfExchange implements Exchange {
   private final Collective collective;
   private final HalfSum sum;
 
-  HalfExchange(StepContext context, Wire wire) {
+  HalfExchange(StepContext context, Dtype wire) {
     collective = context.collective();
     sum = new HalfSum(collective, wire, context.arena().layout().length());
   }

@@ -9,6 +9,7 @@ import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.wire.Dtype;
 import java.util.List;
 import java.util.Set;
 
@@ -48,7 +49,7 @@ public record AdaptiveLocalSgd(
     @Setting(
             doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
             def = "fp32")
-        WireType wire,
+        Dtype wire,
     @Setting(doc = "average behind the next round's updates, one round late", def = "false")
         boolean overlap,
     @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
@@ -73,7 +74,7 @@ public record AdaptiveLocalSgd(
 
   /** Starts with an interval and lets a rule change it. */
   public AdaptiveLocalSgd(int initKSteps, IntervalRule rule) {
-    this(initKSteps, 1, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.RANK);
+    this(initKSteps, 1, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, Among.RANK);
   }
 
   private Averaging averaging() {

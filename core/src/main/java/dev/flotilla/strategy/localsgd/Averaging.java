@@ -4,6 +4,7 @@ import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.TorchOptimizer;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.wire.Dtype;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -24,7 +25,7 @@ record Averaging(
     String key,
     int beginStep,
     MomentumPolicy momentum,
-    WireType wire,
+    Dtype wire,
     boolean overlap,
     Among group,
     @Nullable OuterOptimizer outer) {
@@ -73,8 +74,8 @@ record Averaging(
     if (beginStep > 1) {
       text.append(", at each of the first ").append(beginStep);
     }
-    if (wire != WireType.FP32) {
-      text.append(", ").append(words(wire)).append(" on the wire");
+    if (wire != Dtype.FP32) {
+      text.append(", ").append(wire.word()).append(" on the wire");
     }
     if (overlap) {
       text.append(", one round late");

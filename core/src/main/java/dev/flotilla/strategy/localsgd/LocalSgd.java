@@ -9,6 +9,7 @@ import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.wire.Dtype;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,7 @@ public record LocalSgd(
     @Setting(
             doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
             def = "fp32")
-        WireType wire,
+        Dtype wire,
     @Setting(doc = "average behind the next round's updates, one round late", def = "false")
         boolean overlap,
     @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
@@ -60,7 +61,7 @@ public record LocalSgd(
 
   /** Averages every so many updates from the first on. */
   public LocalSgd(int kSteps) {
-    this(kSteps, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.RANK, null);
+    this(kSteps, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, Among.RANK, null);
   }
 
   private Averaging averaging() {

@@ -3,6 +3,8 @@ package dev.flotilla.strategy.localsgd;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
+import dev.flotilla.wire.Codec;
+import dev.flotilla.wire.Dtype;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -22,19 +24,11 @@ final class SplitWire implements MeanWire {
   }
 
   /** Returns the wire that a setting asks for. */
-  static MeanWire of(WireType wire, Levels levels, long parameters) {
+  static MeanWire of(Dtype dtype, Levels levels, long parameters) {
     var plain = new PlainWire(levels, Traffic.EXCHANGE);
-    return switch (wire) {
-      case FP32 -> plain;
-      case BF16 -> split(new HalfCodec(true), plain, levels, parameters);
-      case FP16 -> split(new HalfCodec(false), plain, levels, parameters);
-      case INT8 -> split(new IntegerCodec(8), plain, levels, parameters);
-      case INT4 -> split(new IntegerCodec(4), plain, levels, parameters);
-    };
-  }
-
-  private static MeanWire split(Codec codec, MeanWire plain, Levels levels, long parameters) {
-    return new SplitWire(new CodedWire(levels, codec, parameters), plain, parameters);
+    return dtype == Dtype.FP32
+        ? plain
+        : new SplitWire(new CodedWire(levels, Codec.of(dtype), parameters), plain, parameters);
   }
 
   @Override

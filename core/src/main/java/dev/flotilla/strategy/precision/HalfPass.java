@@ -7,13 +7,13 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.pass.ForwardBackward;
 import dev.flotilla.pass.MicroStep;
+import dev.flotilla.wire.Dtype;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.jspecify.annotations.Nullable;
 
 /** Runs forward in 16 bits, and starts backward from the loss scale where there is one. */
-record HalfPass(
-    ForwardBackward inner, HalfType type, @Nullable LossScale scale, ComputeDevice device)
+record HalfPass(ForwardBackward inner, Dtype type, @Nullable LossScale scale, ComputeDevice device)
     implements ForwardBackward {
 
   @Override

@@ -4,6 +4,7 @@ import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.wire.Dtype;
 import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.global.torch;
 
@@ -13,7 +14,7 @@ final class HalfSupport {
   private HalfSupport() {}
 
   /** Tries what models are made of, forward and backward. */
-  static void require(HalfType type, ComputeDevice device) {
+  static void require(Dtype type, ComputeDevice device) {
     try (var _ = TensorScope.open();
         var _ = Autocast.to(type.scalarType(), device)) {
       var x = device.zeros(torch.ScalarType.Float, 2, 3, 8, 8).set_requires_grad(true);
@@ -26,7 +27,7 @@ final class HalfSupport {
           "strategy.amp.dtype",
           "%s is not supported on this device (%s); use bf16, or leave amp out"
               .formatted(
-                  type.text(),
+                  type.word(),
                   String.valueOf(notThere.getMessage()).lines().findFirst().orElse("")));
     }
   }

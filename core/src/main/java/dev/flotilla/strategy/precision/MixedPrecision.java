@@ -13,6 +13,7 @@ import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.wire.Dtype;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -36,7 +37,11 @@ import java.util.Set;
  * @param useDynamicLossScaling whether s changes at all
  */
 public record MixedPrecision(
-    @Setting(doc = "number type: bf16, or fp16 with a loss scale", def = "bf16") HalfType dtype,
+    @Setting(
+            doc = "number type: bf16, or fp16 with a loss scale",
+            def = "bf16",
+            words = {"bf16", "fp16"})
+        Dtype dtype,
     @Setting(doc = "fp16: the loss scale at the start, at least 1", def = "32768")
         double initLossScaling,
     @Setting(doc = "fp16: good updates in a row before the scale grows", def = "1000")
@@ -50,11 +55,12 @@ public record MixedPrecision(
     @Setting(doc = "fp16: whether the scale changes", def = "true") boolean useDynamicLossScaling)
     implements Strategy {
 
-  private static final MixedPrecision DEFAULTS = new MixedPrecision(HalfType.BF16);
+  private static final MixedPrecision DEFAULTS = new MixedPrecision(Dtype.BF16);
 
   /** Checks the settings. */
   public MixedPrecision {
-    Check.that(
+    Check.that(dtype.isHalf(), "dtype", "must be bf16 or fp16", dtype.word())
+        .and(
             initLossScaling >= 1 && Double.isFinite(initLossScaling),
             "init_loss_scaling",
             "must be at least 1",
@@ -75,7 +81,7 @@ public record MixedPrecision(
   }
 
   /** Computes in a type with the usual loss scale. */
-  public MixedPrecision(HalfType dtype) {
+  public MixedPrecision(Dtype dtype) {
     this(dtype, 32768, 1000, 2, 2.0, 0.8, true);
   }
 
@@ -86,7 +92,7 @@ public record MixedPrecision(
 
   @Override
   public List<Claim> claims() {
-    if (dtype == HalfType.BF16) {
+    if (dtype == Dtype.BF16) {
       return List.of(
           new Claim(
               ForwardStage.PRECISION,
@@ -102,7 +108,7 @@ public record MixedPrecision(
   @Override
   public Workers workers(StepContext context) {
     var device = context.model().device();
-    if (dtype == HalfType.BF16) {
+    if (dtype == Dtype.BF16) {
       return new Workers()
           .forward(ForwardStage.PRECISION, inner -> new HalfPass(inner, dtype, null, device));
     }
@@ -128,7 +134,7 @@ public record MixedPrecision(
           PlanIssue.error(
               "amp computes in 16 bits, but precision is float64", "remove one of them"));
     }
-    if (dtype == HalfType.BF16 && !equals(DEFAULTS)) {
+    if (dtype == Dtype.BF16 && !equals(DEFAULTS)) {
       issues.add(
           PlanIssue.warning(
               "amp with bf16 needs no loss scale, so its settings have no effect",

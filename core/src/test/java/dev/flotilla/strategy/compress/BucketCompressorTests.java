@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.memory.NativeView;
+import dev.flotilla.wire.Dtype;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -194,7 +195,7 @@ class BucketCompressorTests {
     "DEVICE, FP16, PACKED, SAMPLED",
   })
   void whatIsSentAndWhatIsKeptIsWhatThereWas(
-      Place place, Values values, Indices indices, Selection selection) {
+      Place place, Dtype values, Indices indices, Selection selection) {
     var settings = new Dgc().selecting(selection).sending(values, indices);
     var rule = new Rule(0.9, false, true);
     try (var with = new Job(place, 1, settings, rule, 0);

@@ -2,6 +2,7 @@ package dev.flotilla.strategy.compress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.wire.Dtype;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -39,7 +40,7 @@ class WireFormatTests {
     "PACKED, FP32",
     "PACKED, FP16",
   })
-  void whatIsWrittenIsRead(Indices indices, Values values) {
+  void whatIsWrittenIsRead(Indices indices, Dtype values) {
     for (int round = 0; round < 200; round++) {
       int universe = 1 + random.nextInt(20_000);
       int capacity = 1 + random.nextInt(universe);
@@ -63,7 +64,7 @@ class WireFormatTests {
       assertThat(Arrays.copyOf(readValues, count)).isEqualTo(sent);
     }
     for (int i = 0; i < count; i++) {
-      double allowed = format.values() == Values.FP32 ? 0 : Math.abs(before[i]) / 1024 + 1e-10;
+      double allowed = format.values() == Dtype.FP32 ? 0 : Math.abs(before[i]) / 1024 + 1e-10;
       assertThat((double) sent[i]).isBetween(before[i] - allowed, before[i] + allowed);
       assertThat(sent[i] + (before[i] - sent[i])).isEqualTo(before[i]);
     }
@@ -72,7 +73,7 @@ class WireFormatTests {
   @Test
   void theWorstPlacesStillFit() {
     for (int capacity : new int[] {1, 5, 100, 999, 1000}) {
-      var format = new WireFormat(Indices.PACKED, Values.FP32, capacity, 1000);
+      var format = new WireFormat(Indices.PACKED, Dtype.FP32, capacity, 1000);
       int[] first = java.util.stream.IntStream.range(0, capacity).toArray();
       int[] last = java.util.stream.IntStream.range(1000 - capacity, 1000).toArray();
       roundTrip(format, first);
@@ -82,7 +83,7 @@ class WireFormatTests {
 
   @Test
   void hugeAndTinyValuesSurviveSixteenBits() {
-    var format = new WireFormat(Indices.INT32, Values.FP16, 4, 100);
+    var format = new WireFormat(Indices.INT32, Dtype.FP16, 4, 100);
     for (float size : new float[] {1e-30f, 1e-8f, 1, 7e4f, 3e30f}) {
       var sent = new float[] {size, -size / 3, size / 1000, 0};
       try (var memory = Arena.ofConfined()) {
@@ -101,16 +102,16 @@ class WireFormatTests {
   @Test
   void aThousandthIsFiveHundredTimesSmallerAndNineHundredWhenPacked() {
     for (int elements : new int[] {16384, 65536, 2359296, 11_150_000}) {
-      assertThat(ratio(Indices.INT32, Values.FP32, elements)).isGreaterThanOrEqualTo(500);
-      assertThat(ratio(Indices.INT32, Values.FP16, elements)).isGreaterThanOrEqualTo(600);
+      assertThat(ratio(Indices.INT32, Dtype.FP32, elements)).isGreaterThanOrEqualTo(500);
+      assertThat(ratio(Indices.INT32, Dtype.FP16, elements)).isGreaterThanOrEqualTo(600);
     }
     for (int elements : new int[] {65536, 2359296, 11_150_000}) {
-      assertThat(ratio(Indices.PACKED, Values.FP16, elements)).isGreaterThanOrEqualTo(900);
+      assertThat(ratio(Indices.PACKED, Dtype.FP16, elements)).isGreaterThanOrEqualTo(900);
     }
-    assertThat(ratio(Indices.PACKED, Values.FP16, 11_150_000)).isGreaterThanOrEqualTo(1100);
+    assertThat(ratio(Indices.PACKED, Dtype.FP16, 11_150_000)).isGreaterThanOrEqualTo(1100);
   }
 
-  private static double ratio(Indices indices, Values values, int elements) {
+  private static double ratio(Indices indices, Dtype values, int elements) {
     var format = new WireFormat(indices, values, Ramp.kept(elements, 0.999), elements);
     return (double) elements / format.words();
   }

@@ -3,6 +3,7 @@ package dev.flotilla.strategy.localsgd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.arena.Totals;
+import dev.flotilla.wire.Dtype;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -56,7 +57,7 @@ class IntervalTests {
   private static AdaptiveInterval adaptive(int init, int begin, IntervalRule rule) {
     return new AdaptiveInterval(
         new AdaptiveLocalSgd(
-            init, begin, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.RANK));
+            init, begin, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, Among.RANK));
   }
 
   @ParameterizedTest
@@ -150,7 +151,7 @@ class IntervalTests {
                 0.5,
                 20,
                 MomentumPolicy.LOCAL,
-                WireType.FP32,
+                Dtype.FP32,
                 false,
                 Among.RANK));
     interval.adapt(new Totals(20, 10), 0.1, 1);

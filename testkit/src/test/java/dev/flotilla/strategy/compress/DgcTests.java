@@ -16,7 +16,6 @@ import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
@@ -25,6 +24,7 @@ import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.lang.foreign.ValueLayout;
@@ -147,7 +147,7 @@ class DgcTests {
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 4})
   void ranksHoldTheSameBitsAfterTwoHundredSteps(int ranks) {
-    var settings = dgc(5, 0.5, 0.75, 0.9).sending(Values.FP16, Indices.PACKED);
+    var settings = dgc(5, 0.5, 0.75, 0.9).sending(Dtype.FP16, Indices.PACKED);
     var all = train(ranks, 200, new Momentum(0.05, 0.9, false, 1e-4), settings);
     assertThat(all).allSatisfy(one -> assertThat(one.isSameAs(all.getFirst())).isTrue());
   }
@@ -200,7 +200,7 @@ class DgcTests {
   void nothingThatIsNotFiniteReachesAResidual(boolean half) {
     List<Strategy> techniques = new ArrayList<>(List.of(dgc(2, 0.75)));
     if (half) {
-      techniques.add(new MixedPrecision(HalfType.FP16, 1024, 1000, 1000, 2, 0.8, true));
+      techniques.add(new MixedPrecision(Dtype.FP16, 1024, 1000, 1000, 2, 0.8, true));
     }
     var clean = withPoison(techniques, -1, 0);
     for (float poison : new float[] {Float.NaN, Float.POSITIVE_INFINITY, 1e30f}) {

@@ -3,7 +3,6 @@ package dev.flotilla.strategy.compress;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.collective.Wire;
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Momentum;
@@ -12,7 +11,6 @@ import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.ColouredPoints;
@@ -22,6 +20,7 @@ import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.nio.file.Path;
@@ -48,7 +47,7 @@ class EarlyDgcTests {
   private static final Dgc DGC = new Dgc(3, 10, List.of(0.5, 0.75, 0.9)).minNumel(32);
 
   private static FuseAllReduce buckets(boolean overlaps) {
-    return new FuseAllReduce(1e-4, 50, 0, overlaps, BucketRule.SIZE, Wire.FP32);
+    return new FuseAllReduce(1e-4, 50, 0, overlaps, BucketRule.SIZE, Dtype.FP32);
   }
 
   private static TrainerBuilder trainer(World world, Strategy... techniques) {
@@ -110,10 +109,10 @@ class EarlyDgcTests {
         Arguments.of(3, List.of()),
         Arguments.of(2, List.of(new GradientMerge(3))),
         Arguments.of(2, List.of(Recompute.every(1))),
-        Arguments.of(2, List.of(new MixedPrecision(HalfType.BF16))),
+        Arguments.of(2, List.of(new MixedPrecision(Dtype.BF16))),
         // Nothing may leave early with these, and nothing changes.
         Arguments.of(2, List.of(new ClipByNorm(0.5))),
-        Arguments.of(2, List.of(new MixedPrecision(HalfType.FP16))));
+        Arguments.of(2, List.of(new MixedPrecision(Dtype.FP16))));
   }
 
   @ParameterizedTest

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.collective.Traffic;
-import dev.flotilla.collective.Wire;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.Precision;
@@ -16,7 +15,6 @@ import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
-import dev.flotilla.strategy.precision.HalfType;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.ColouredPoints;
@@ -24,6 +22,7 @@ import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.SyntheticImages;
 import dev.flotilla.zoo.data.SyntheticTokens;
@@ -49,7 +48,7 @@ class FuseAllReduceTests {
 
   /** Buckets of some bytes, so that small models have several. */
   private static FuseAllReduce buckets(double kilobytes, boolean overlap) {
-    return new FuseAllReduce(kilobytes / 1024, 50, 0, overlap, BucketRule.SIZE, Wire.FP32);
+    return new FuseAllReduce(kilobytes / 1024, 50, 0, overlap, BucketRule.SIZE, Dtype.FP32);
   }
 
   private TrainerBuilder trainer(World world, Model model, Strategy... techniques) {
@@ -102,8 +101,8 @@ class FuseAllReduceTests {
         new Case("resnet18, recomputed", resnet, images, Recompute.every(1)),
         new Case("bert with a tied decoder", bert, tokens, none),
         new Case("bert with a tied decoder, recomputed", bert, tokens, Recompute.every(1)),
-        new Case("bert in bf16", bert, tokens, new MixedPrecision(HalfType.BF16)),
-        new Case("bert in fp16", bert, tokens, new MixedPrecision(HalfType.FP16)));
+        new Case("bert in bf16", bert, tokens, new MixedPrecision(Dtype.BF16)),
+        new Case("bert in fp16", bert, tokens, new MixedPrecision(Dtype.FP16)));
   }
 
   @ParameterizedTest
@@ -160,7 +159,7 @@ class FuseAllReduceTests {
 
   @ParameterizedTest
   @CsvSource({"2, BF16, 0.02", "3, BF16, 0.02", "2, FP16, 0.003", "3, FP16, 0.003"})
-  void halvesOnTheWireComeCloseAndRanksStayEqual(int ranks, Wire wire, double tolerance) {
+  void halvesOnTheWireComeCloseAndRanksStayEqual(int ranks, Dtype wire, double tolerance) {
     var halves = fit(ranks, buckets(8, true).on(wire));
 
     assertThat(halves.relativeDistance(fit(ranks))).isBetween(1e-9, tolerance);
@@ -169,7 +168,7 @@ class FuseAllReduceTests {
 
   @Test
   void findsAPlanOfItsOwn() {
-    var found = new FuseAllReduce(32, 50, 1, true, BucketRule.MG_WFBP, Wire.FP32);
+    var found = new FuseAllReduce(32, 50, 1, true, BucketRule.MG_WFBP, Dtype.FP32);
     var model = new Mlp(8, List.of(64, 64, 64), 4);
 
     var trained = fit(2, model, new ColouredPoints(400, 8, 4), 12, found);
@@ -179,14 +178,14 @@ class FuseAllReduceTests {
 
   @Test
   void refusesWhatCannotBe() {
-    assertThatThrownBy(() -> new FuseAllReduce(0, 0, -1, false, BucketRule.MG_WFBP, Wire.FP32))
+    assertThatThrownBy(() -> new FuseAllReduce(0, 0, -1, false, BucketRule.MG_WFBP, Dtype.FP32))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("size_mb: must be greater than 0, but was 0")
         .hasMessageContaining("max_tensors: must be at least 1, but was 0")
         .hasMessageContaining("last_mb: must be at least 0, but was -1")
         .hasMessageContaining("plan: must be size without overlap");
     var doubles =
-        trainer(World.solo(), new Mlp(8, List.of(), 4), new FuseAllReduce().on(Wire.BF16))
+        trainer(World.solo(), new Mlp(8, List.of(), 4), new FuseAllReduce().on(Dtype.BF16))
             .precision(Precision.FLOAT64);
     assertThatThrownBy(doubles::build)
         .isInstanceOf(PlanRejectedException.class)

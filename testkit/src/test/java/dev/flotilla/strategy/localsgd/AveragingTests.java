@@ -22,6 +22,7 @@ import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.RunSummary;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.lang.foreign.ValueLayout;
@@ -98,14 +99,14 @@ class AveragingTests {
   }
 
   private static LocalSgd local(
-      int k, WireType wire, boolean overlap, @Nullable OuterOptimizer outer) {
+      int k, Dtype wire, boolean overlap, @Nullable OuterOptimizer outer) {
     return new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, overlap, Among.RANK, outer);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aRunThatEndsInMidRoundEndsOnTheAverageThatItWasEvaluatedOn(boolean overlap) {
-    var ranks = fit(2, LoopSettings.AT_END, local(8, WireType.FP32, overlap, null));
+    var ranks = fit(2, LoopSettings.AT_END, local(8, Dtype.FP32, overlap, null));
     assertThat(ranks.get(0).weights().isSameAs(ranks.get(1).weights())).isTrue();
     assertThat(ranks.get(0).evaluated()).isEqualTo(ranks.get(0).after());
   }
@@ -113,7 +114,7 @@ class AveragingTests {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void evaluatingInMidRoundChangesNothing(boolean overlap) {
-    var technique = local(8, WireType.INT8, overlap, null);
+    var technique = local(8, Dtype.INT8, overlap, null);
     var seldom = fit(2, LoopSettings.AT_END, technique).getFirst();
     var often = fit(2, 3, technique).getFirst();
     assertThat(often.weights().isSameAs(seldom.weights())).isTrue();
@@ -151,18 +152,18 @@ class AveragingTests {
 
   @Test
   void anOuterStepOfLengthOneIsTheAverage() {
-    var plain = fit(2, LoopSettings.AT_END, local(1, WireType.FP32, false, null)).getFirst();
+    var plain = fit(2, LoopSettings.AT_END, local(1, Dtype.FP32, false, null)).getFirst();
     var sgd = new OuterOptimizer(OuterRule.SGD, 1, 0);
-    var outer = fit(2, LoopSettings.AT_END, local(1, WireType.FP32, false, sgd)).getFirst();
+    var outer = fit(2, LoopSettings.AT_END, local(1, Dtype.FP32, false, sgd)).getFirst();
     assertThat(outer.weights().isSameAs(plain.weights())).isTrue();
     var nesterov = new OuterOptimizer(OuterRule.NESTEROV, 1, 0);
-    var same = fit(2, LoopSettings.AT_END, local(1, WireType.FP32, false, nesterov)).getFirst();
+    var same = fit(2, LoopSettings.AT_END, local(1, Dtype.FP32, false, nesterov)).getFirst();
     assertThat(same.weights().isSameAs(plain.weights())).isTrue();
   }
 
   @ParameterizedTest
-  @EnumSource(WireType.class)
-  void anOuterOptimizerLearnsOverEveryWire(WireType wire) {
+  @EnumSource(Dtype.class)
+  void anOuterOptimizerLearnsOverEveryWire(Dtype wire) {
     var nesterov = new OuterOptimizer(OuterRule.NESTEROV, 0.7, 0.6);
     var ranks = fit(3, LoopSettings.AT_END, local(5, wire, false, nesterov));
     var dense = fit(3, LoopSettings.AT_END).getFirst();
@@ -172,18 +173,13 @@ class AveragingTests {
 
   @Test
   void narrowWiresSendWhatTheySay() {
-    long full =
-        fit(2, LoopSettings.AT_END, local(5, WireType.FP32, false, null)).getFirst().bytes();
-    long bf16 =
-        fit(2, LoopSettings.AT_END, local(5, WireType.BF16, false, null)).getFirst().bytes();
+    long full = fit(2, LoopSettings.AT_END, local(5, Dtype.FP32, false, null)).getFirst().bytes();
+    long bf16 = fit(2, LoopSettings.AT_END, local(5, Dtype.BF16, false, null)).getFirst().bytes();
     assertThat(2 * bf16).isEqualTo(full);
-    long fp16 =
-        fit(2, LoopSettings.AT_END, local(5, WireType.FP16, false, null)).getFirst().bytes();
+    long fp16 = fit(2, LoopSettings.AT_END, local(5, Dtype.FP16, false, null)).getFirst().bytes();
     assertThat(fp16).isBetween(bf16, bf16 + 6 * 8);
-    long int8 =
-        fit(2, LoopSettings.AT_END, local(5, WireType.INT8, false, null)).getFirst().bytes();
-    long int4 =
-        fit(2, LoopSettings.AT_END, local(5, WireType.INT4, false, null)).getFirst().bytes();
+    long int8 = fit(2, LoopSettings.AT_END, local(5, Dtype.INT8, false, null)).getFirst().bytes();
+    long int4 = fit(2, LoopSettings.AT_END, local(5, Dtype.INT4, false, null)).getFirst().bytes();
     // 224 elements on two ranks are padded to two slices of 512.
     assertThat(int8).isEqualTo(6 * 2 * (512 + 2 * 4));
     assertThat(int4).isEqualTo(6 * 2 * (256 + 2 * 4));
@@ -191,8 +187,8 @@ class AveragingTests {
 
   @Test
   void comingARoundLateStillLearns() {
-    var now = fit(2, LoopSettings.AT_END, local(4, WireType.FP32, false, null)).getFirst();
-    var late = fit(2, LoopSettings.AT_END, local(4, WireType.FP32, true, null)).getFirst();
+    var now = fit(2, LoopSettings.AT_END, local(4, Dtype.FP32, false, null)).getFirst();
+    var late = fit(2, LoopSettings.AT_END, local(4, Dtype.FP32, true, null)).getFirst();
     assertThat(late.weights().isSameAs(now.weights())).isFalse();
     assertThat(late.evaluated()).isLessThan(1.5 * now.evaluated());
   }
@@ -200,7 +196,7 @@ class AveragingTests {
   @Test
   void oneRoundLateMeansTheMeanOfTheRoundBefore() {
     // After update 1 all are equal; 5 sends w₅ on its way; at 9 its mean arrives.
-    var technique = local(4, WireType.FP32, true, null);
+    var technique = local(4, Dtype.FP32, true, null);
     var alone = new LocalSgd(1000);
     var late = Ranks.of(2).callWorlds(world -> steps(world, 9, technique));
     var free = Ranks.of(2).callWorlds(world -> steps(world, 9, alone));
@@ -242,9 +238,9 @@ class AveragingTests {
 
   @ParameterizedTest
   @EnumSource(
-      value = WireType.class,
+      value = Dtype.class,
       names = {"FP32", "INT8"})
-  void hostsStayTogetherAtEveryUpdateAndMeetAtAverages(WireType wire) {
+  void hostsStayTogetherAtEveryUpdateAndMeetAtAverages(Dtype wire) {
     var technique = new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, false, Among.HOST, null);
     var paths = Ranks.of(4).callWorlds(world -> steps(onTwoHosts(world), 9, technique));
     for (int update = 1; update <= 9; update++) {
@@ -260,8 +256,7 @@ class AveragingTests {
 
   @Test
   void oneHostAloneIsSynchronousTraining() {
-    var technique =
-        new LocalSgd(4, 1, MomentumPolicy.LOCAL, WireType.FP32, false, Among.HOST, null);
+    var technique = new LocalSgd(4, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, Among.HOST, null);
     var one = Ranks.of(2).callWorlds(world -> steps(world, 9, technique)).getFirst();
     var plain = Ranks.of(2).callWorlds(world -> steps(world, 9)).getFirst();
     assertThat(one.getLast().isSameAs(plain.getLast())).isTrue();

@@ -14,6 +14,7 @@ import dev.flotilla.testkit.NormedPerceptron;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.Arrays;
@@ -31,7 +32,7 @@ class FadingMemoryTests {
   private static final int ROUND = 16;
 
   private static LocalSgd averaging(MomentumPolicy momentum, boolean overlap, Among group) {
-    return new LocalSgd(ROUND, 1, momentum, WireType.FP32, overlap, group, null);
+    return new LocalSgd(ROUND, 1, momentum, Dtype.FP32, overlap, group, null);
   }
 
   /** Inputs of rank 0 are a hundred times larger than others until the first round has ended. */

@@ -19,6 +19,7 @@ import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
@@ -179,7 +180,7 @@ class LocalSgdPlanTests {
             .model(new Mlp(8, List.of(4), 2))
             .optimizer(hidden)
             .strategy(
-                new LocalSgd(4, 1, MomentumPolicy.AVERAGE, WireType.FP32, false, Among.RANK, null));
+                new LocalSgd(4, 1, MomentumPolicy.AVERAGE, Dtype.FP32, false, Among.RANK, null));
     assertThatThrownBy(builder::plan).hasMessageContaining("a TorchOptimizer does not hand out");
   }
 

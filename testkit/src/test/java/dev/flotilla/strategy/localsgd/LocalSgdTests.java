@@ -16,6 +16,7 @@ import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.lang.foreign.ValueLayout;
@@ -99,7 +100,7 @@ class LocalSgdTests {
   }
 
   private static LocalSgd averaging(int k, int begin, MomentumPolicy momentum) {
-    return new LocalSgd(k, begin, momentum, WireType.FP32, false, Among.RANK, null);
+    return new LocalSgd(k, begin, momentum, Dtype.FP32, false, Among.RANK, null);
   }
 
   @ParameterizedTest

@@ -22,6 +22,7 @@ import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.lang.foreign.ValueLayout;
@@ -41,7 +42,7 @@ class MixedPrecisionTests {
   private static final float HUGE = 3e4f;
 
   private static MixedPrecision fp16(double scale, int grow, int shrink) {
-    return new MixedPrecision(HalfType.FP16, scale, grow, shrink, 2.0, 0.8, true);
+    return new MixedPrecision(Dtype.FP16, scale, grow, shrink, 2.0, 0.8, true);
   }
 
   private static TrainerBuilder trainer(World world, List<String> notes, Strategy... techniques) {
@@ -166,7 +167,7 @@ class MixedPrecisionTests {
   @Test
   void aSumOverManyTermsDoesNotOverflowWhereItsMeanWouldNot() {
     List<String> notes = new ArrayList<>();
-    try (var trainer = trainer(World.solo(), notes, new MixedPrecision(HalfType.FP16)).build()) {
+    try (var trainer = trainer(World.solo(), notes, new MixedPrecision(Dtype.FP16)).build()) {
       trainer.plannedUpdates(100);
       assertThat(step(trainer, 30_000, 1)).isTrue();
       assertThat(notes).noneMatch(note -> note.contains("overflow"));
@@ -176,7 +177,7 @@ class MixedPrecisionTests {
   @Test
   void ranksOfVeryDifferentSizesAgreeInTheirFirstWindow() {
     ObjIntConsumer<Trainer> steps = (trainer, rank) -> step(trainer, rank == 0 ? 2 : 300, 1);
-    var outcomes = onTwoRanks(new MixedPrecision(HalfType.FP16), steps);
+    var outcomes = onTwoRanks(new MixedPrecision(Dtype.FP16), steps);
     var single = onTwoRanks(null, steps);
     assertThat(outcomes.get(0).isSameAs(outcomes.get(1))).isTrue();
     assertThat(outcomes.get(0).relativeDistance(single.get(0))).isLessThan(2e-3);
@@ -221,7 +222,7 @@ class MixedPrecisionTests {
   }
 
   private static Trainer saving(World world, Path folder) {
-    var half = new MixedPrecision(HalfType.FP16);
+    var half = new MixedPrecision(Dtype.FP16);
     var trainer =
         trainer(world, new ArrayList<>(), new GradientMerge(2), half)
             .checkpoints(CheckpointSettings.in(folder))
@@ -252,7 +253,7 @@ class MixedPrecisionTests {
   void bf16StaysCloseToFloat32AndKeepsFloat32Parameters() {
     for (var techniques : List.of(List.<Strategy>of(), List.<Strategy>of(new GradientMerge(2)))) {
       var half = new ArrayList<>(techniques);
-      half.add(new MixedPrecision(HalfType.BF16));
+      half.add(new MixedPrecision(Dtype.BF16));
       var plain = train(techniques.toArray(Strategy[]::new));
       var bf16 = train(half.toArray(Strategy[]::new));
       assertThat(bf16.isSameAs(plain)).isFalse();
@@ -274,27 +275,27 @@ class MixedPrecisionTests {
   void float64AndUselessSettingsAreNamed() {
     assertThatThrownBy(
             () ->
-                trainer(World.solo(), new ArrayList<>(), new MixedPrecision(HalfType.BF16))
+                trainer(World.solo(), new ArrayList<>(), new MixedPrecision(Dtype.BF16))
                     .precision(Precision.FLOAT64)
                     .plan())
         .isInstanceOf(PlanRejectedException.class)
         .hasMessageContaining("float64");
-    var scaled = new MixedPrecision(HalfType.BF16, 1024, 1000, 2, 2.0, 0.8, true);
+    var scaled = new MixedPrecision(Dtype.BF16, 1024, 1000, 2, 2.0, 0.8, true);
     assertThat(trainer(World.solo(), new ArrayList<>(), scaled).plan().warnings())
         .anySatisfy(issue -> assertThat(issue.toString()).contains("needs no loss scale"));
   }
 
   @Test
   void impossibleSettingsAreRefusedTogether() {
-    assertThatThrownBy(() -> new MixedPrecision(HalfType.FP16, 0.5, 0, 0, 1, 1, true))
+    assertThatThrownBy(() -> new MixedPrecision(Dtype.FP16, 0.5, 0, 0, 1, 1, true))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("init_loss_scaling")
         .hasMessageContaining("incr_every_n_steps")
         .hasMessageContaining("decr_every_n_nan_or_inf")
         .hasMessageContaining("incr_ratio")
         .hasMessageContaining("decr_ratio");
-    assertThatThrownBy(() -> HalfType.parse("float8"))
+    assertThatThrownBy(() -> new MixedPrecision(Dtype.INT8))
         .isInstanceOf(ConfigException.class)
-        .hasMessageContaining("must be bf16 or fp16, but was 'float8'");
+        .hasMessageContaining("dtype: must be bf16 or fp16, but was int8");
   }
 }

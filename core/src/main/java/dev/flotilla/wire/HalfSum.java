@@ -1,15 +1,16 @@
-package dev.flotilla.collective;
+package dev.flotilla.wire;
 
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import org.bytedeco.pytorch.Tensor;
 
 /**
  * Sums float32 tensors over ranks with 16 bits per number on the wire.
  *
- * <p>Gloo would add halves as halves (2048 + 1 = 2048). Here each rank gets one slice from all
- * others, adds in float32 in the order of ranks, and sends the sum to all: the bytes of an
- * all-reduce in half the size, 2 (n − 1) / n · 2 bytes per number. Numbers are rounded twice, once
- * before and once after the sum, and all ranks end with the same bits.
+ * <p>Gloo would add halves as halves (2048 + 1 = 2048). A {@link CodedSum} adds in float32 and
+ * sends the bytes of an all-reduce in half the size, 2 (n − 1) / n · 2 bytes per number. Numbers
+ * are rounded twice, once before and once after the sum.
  *
  * <p>Tensors go in chunks: while one is on the wire, the one before is added up.
  */
@@ -19,18 +20,19 @@ public final class HalfSum implements AutoCloseable {
   static final long CHUNK = 1 << 22;
 
   private final Collective collective;
-  private final HalfChunk[] chunks = new HalfChunk[2];
+  private final CodedSum[] chunks = new CodedSum[2];
   private long added;
 
   /**
    * Prepares sums.
    *
+   * @param dtype bf16 or fp16
    * @param longest numbers of the longest tensor to come
    */
-  public HalfSum(Collective collective, Wire wire, long longest) {
+  public HalfSum(Collective collective, Dtype dtype, long longest) {
     this.collective = collective;
     for (int i = 0; i < chunks.length; i++) {
-      chunks[i] = new HalfChunk(collective, wire, Math.min(CHUNK, longest));
+      chunks[i] = new CodedSum(collective, new HalfCodec(dtype), Math.min(CHUNK, longest));
     }
   }
 
@@ -63,7 +65,7 @@ public final class HalfSum implements AutoCloseable {
     }
     at(added).scatter(all.narrow(0, from, Math.min(CHUNK, all.numel() - from)), traffic);
     if (added > 0) {
-      at(added - 1).addUp(traffic);
+      at(added - 1).addUp(1, traffic);
     }
     added++;
   }
@@ -75,7 +77,7 @@ public final class HalfSum implements AutoCloseable {
         at(added - 2).receive();
       }
       if (added > 0) {
-        at(added - 1).addUp(traffic);
+        at(added - 1).addUp(1, traffic);
         at(added - 1).receive();
       }
     } finally {
@@ -83,7 +85,7 @@ public final class HalfSum implements AutoCloseable {
     }
   }
 
-  private HalfChunk at(long index) {
+  private CodedSum at(long index) {
     return chunks[(int) (index % chunks.length)];
   }
 

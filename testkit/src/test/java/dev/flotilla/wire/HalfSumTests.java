@@ -1,8 +1,10 @@
-package dev.flotilla.collective;
+package dev.flotilla.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.testkit.Ranks;
@@ -30,12 +32,12 @@ class HalfSumTests {
   }
 
   /** Sums what each rank has, and returns what rank 0 and the last rank end with. */
-  private static float[][] summed(int ranks, Wire wire, NumbersOf numbersOf) {
+  private static float[][] summed(int ranks, Dtype wire, NumbersOf numbersOf) {
     return Ranks.call(ranks, collective -> sum(collective, wire, numbersOf.of(collective.rank())))
         .toArray(float[][]::new);
   }
 
-  private static float[] sum(Collective collective, Wire wire, float[] numbers) {
+  private static float[] sum(Collective collective, Dtype wire, float[] numbers) {
     try (var _ = TensorScope.open();
         var sum = new HalfSum(collective, wire, numbers.length)) {
       var tensor = tensor(numbers);
@@ -70,22 +72,22 @@ class HalfSumTests {
     "3, FP16, 5",
     "4, FP16, 4097"
   })
-  void allRanksEndWithTheSameBitsCloseToTheSum(int ranks, Wire wire, int length) {
+  void allRanksEndWithTheSameBitsCloseToTheSum(int ranks, Dtype wire, int length) {
     checkSum(ranks, wire, length);
   }
 
   @ParameterizedTest
   @EnumSource(
-      value = Wire.class,
+      value = Dtype.class,
       names = {"BF16", "FP16"})
-  void sumsInSeveralChunks(Wire wire) {
+  void sumsInSeveralChunks(Dtype wire) {
     checkSum(2, wire, LONG);
   }
 
-  private static void checkSum(int ranks, Wire wire, int length) {
+  private static void checkSum(int ranks, Dtype wire, int length) {
     var results = summed(ranks, wire, rank -> numbers(rank, length, 0.01));
 
-    double precision = wire == Wire.BF16 ? 1.0 / 256 : 1.0 / 2048;
+    double precision = wire == Dtype.BF16 ? 1.0 / 256 : 1.0 / 2048;
     var parts = new float[ranks][];
     for (int rank = 0; rank < ranks; rank++) {
       parts[rank] = numbers(rank, length, 0.01);
@@ -109,7 +111,7 @@ class HalfSumTests {
   @Test
   void addsInFloat32() {
     // Added as halves, 2048 + 1 is 2048.
-    var results = summed(3, Wire.FP16, rank -> new float[] {rank == 0 ? 2048 : 1, 0, 0});
+    var results = summed(3, Dtype.FP16, rank -> new float[] {rank == 0 ? 2048 : 1, 0, 0});
 
     assertThat(results[0][0]).isEqualTo(2050);
   }
@@ -117,7 +119,7 @@ class HalfSumTests {
   @ParameterizedTest
   @CsvSource({"1e30", "1e-30", "3e38"})
   void scalesSoThatFp16NeitherOverflowsNorVanishes(float size) {
-    var results = summed(2, Wire.FP16, rank -> new float[] {rank == 0 ? size : 0, size / 1024, 0});
+    var results = summed(2, Dtype.FP16, rank -> new float[] {rank == 0 ? size : 0, size / 1024, 0});
 
     assertThat(results[1][0]).isCloseTo(size, within(size / 1000));
     assertThat(results[1][1]).isCloseTo(size / 512, within(size / 500_000));
@@ -125,7 +127,7 @@ class HalfSumTests {
 
   @Test
   void passesOnWhatIsNotFinite() {
-    var results = summed(2, Wire.FP16, rank -> new float[] {rank == 1 ? Float.NaN : 1, 2, 3, 4});
+    var results = summed(2, Dtype.FP16, rank -> new float[] {rank == 1 ? Float.NaN : 1, 2, 3, 4});
 
     assertThat(results[0][0]).isNaN();
     assertThat(results[1][0]).isNaN();
@@ -138,7 +140,7 @@ class HalfSumTests {
             3,
             collective -> {
               var recording = new RecordingCollective(collective);
-              sum(recording, Wire.BF16, numbers(collective.rank(), 30_000, 1));
+              sum(recording, Dtype.BF16, numbers(collective.rank(), 30_000, 1));
               return collective.count(Traffic.EXCHANGE).bytesSent();
             });
 

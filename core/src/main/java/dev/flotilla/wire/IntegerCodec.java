@@ -1,4 +1,4 @@
-package dev.flotilla.strategy.localsgd;
+package dev.flotilla.wire;
 
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -20,12 +20,12 @@ record IntegerCodec(int bits) implements Codec {
   }
 
   @Override
-  public long bytes(long elements) {
-    return payload(elements) + elements / BLOCK * Float.BYTES;
+  public long bytes(long numbers) {
+    return payload(numbers) + numbers / BLOCK * Float.BYTES;
   }
 
-  private long payload(long elements) {
-    return elements * bits / Byte.SIZE;
+  private long payload(long numbers) {
+    return numbers * bits / Byte.SIZE;
   }
 
   private int largest() {
@@ -33,13 +33,13 @@ record IntegerCodec(int bits) implements Codec {
   }
 
   @Override
-  public void encode(Tensor values, Tensor bytes) {
-    var blocks = values.view(-1, BLOCK);
+  public void encode(Tensor numbers, Tensor row) {
+    var blocks = numbers.view(-1, BLOCK);
     var scale = blocks.abs().amax(new long[] {1}, true).mul_(new Scalar(1.0 / largest()));
     scale.clamp_min_(new Scalar(SMALLEST_SCALE));
-    scales(bytes, values.numel()).copy_(scale);
+    scales(row, numbers.numel()).copy_(scale);
     var whole = blocks.div(scale).round_().view(-1);
-    var place = bytes.narrow(0, 0, payload(values.numel()));
+    var place = row.narrow(0, 0, payload(numbers.numel()));
     if (bits == Byte.SIZE) {
       place.view(torch.ScalarType.Char).copy_(whole);
     } else {
@@ -49,22 +49,21 @@ record IntegerCodec(int bits) implements Codec {
   }
 
   @Override
-  public void decode(Tensor bytes, Tensor values) {
-    var place = bytes.narrow(0, 0, payload(values.numel()));
+  public void decode(Tensor row, Tensor numbers) {
+    var place = row.narrow(0, 0, payload(numbers.numel()));
     if (bits == Byte.SIZE) {
-      values.copy_(place.view(torch.ScalarType.Char));
+      numbers.copy_(place.view(torch.ScalarType.Char));
     } else {
-      var pairs = values.view(-1, 2);
+      var pairs = numbers.view(-1, 2);
       pairs.select(1, 0).copy_(place.bitwise_and(new Scalar(15)));
       pairs.select(1, 1).copy_(place.bitwise_right_shift(new Scalar(4)));
-      values.sub_(new Scalar(1.0 + largest()));
+      numbers.sub_(new Scalar(1.0 + largest()));
     }
-    values.view(-1, BLOCK).mul_(scales(bytes, values.numel()));
+    numbers.view(-1, BLOCK).mul_(scales(row, numbers.numel()));
   }
 
-  private Tensor scales(Tensor bytes, long elements) {
-    return bytes
-        .narrow(0, payload(elements), elements / BLOCK * Float.BYTES)
+  private Tensor scales(Tensor row, long numbers) {
+    return row.narrow(0, payload(numbers), numbers / BLOCK * Float.BYTES)
         .view(torch.ScalarType.Float)
         .view(-1, 1);
   }

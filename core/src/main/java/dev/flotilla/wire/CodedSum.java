@@ -1,0 +1,177 @@
+package dev.flotilla.wire;
+
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Pending;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.state.State;
+import java.util.Objects;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A sum of float32 vectors over ranks that is coded on its way out and on its way back.
+ *
+ * <p>Each rank gets one slice of every other's vector, adds up in float32 in the order of ranks,
+ * and sends its slice of the sum to all: the volume of an all-reduce. All ranks end with the same
+ * bits. Where a codec loses much, what it loses on either way is kept and added to the next sum.
+ *
+ * <p>The three steps follow one another; between them, others can be taken of another sum.
+ */
+public final class CodedSum implements AutoCloseable {
+
+  private final Collective collective;
+  private final Codec codec;
+  private final Tensor out;
+  private final Tensor in;
+  private final Tensor total;
+  private final Tensor term;
+  private final @Nullable Tensor lostIn;
+  private final @Nullable Tensor lostOut;
+  private @Nullable Tensor values;
+  private Pending pending = Pending.DONE;
+
+  /**
+   * Prepares sums.
+   *
+   * @param codec whose unit divides the slices of all vectors to come
+   * @param longest numbers of the longest vector to come
+   */
+  public CodedSum(Collective collective, Codec codec, long longest) {
+    this.collective = collective;
+    this.codec = codec;
+    int size = collective.size();
+    long slice = slice(longest);
+    try (var _ = TensorScope.open()) {
+      out = zeros(torch.ScalarType.Byte, size * codec.bytes(slice));
+      in = zeros(torch.ScalarType.Byte, size * codec.bytes(slice));
+      total = zeros(torch.ScalarType.Float, slice);
+      term = zeros(torch.ScalarType.Float, slice);
+      boolean feedsBack = codec.needsFeedback();
+      lostIn = feedsBack ? zeros(torch.ScalarType.Float, size * slice) : null;
+      lostOut = feedsBack ? zeros(torch.ScalarType.Float, slice) : null;
+    }
+  }
+
+  private static Tensor zeros(torch.ScalarType type, long length) {
+    return TensorScope.keep(Tensors.zeros(type, length));
+  }
+
+  /** Returns how long the slices of a vector of so many numbers are, but for the last ones. */
+  private long slice(long length) {
+    return Math.ceilDiv(length, collective.size());
+  }
+
+  /** Starts to send each rank its slice of a vector, which is overwritten from now on. */
+  public void scatter(Tensor vector, Traffic traffic) {
+    forgetValues();
+    values = TensorScope.keep(vector.narrow(0, 0, vector.numel()));
+    for (int rank = 0; rank < collective.size(); rank++) {
+      var lost = lostIn == null ? null : slice(lostIn, rank);
+      encode(slice(values(), rank), lost, row(out, rank));
+    }
+    pending = collective.allToAll(sent(in), sent(out), traffic);
+  }
+
+  /** Adds up this rank's slice, times a factor, and starts to send it to all. */
+  public void addUp(double factor, Traffic traffic) {
+    pending.await();
+    long length = slice(values(), collective.rank()).numel();
+    var sum = total.narrow(0, 0, length);
+    decode(row(in, 0), sum);
+    for (int rank = 1; rank < collective.size(); rank++) {
+      var next = term.narrow(0, 0, length);
+      decode(row(in, rank), next);
+      sum.add_(next);
+    }
+    if (factor != 1) {
+      Tensors.scale(sum, factor);
+    }
+    encode(sum, lostOut, row(out, 0));
+    pending = collective.allGather(sent(in), row(out, 0), traffic);
+  }
+
+  /** Waits for the sum. */
+  public void receive() {
+    pending.await();
+    pending = Pending.DONE;
+    for (int rank = 0; rank < collective.size(); rank++) {
+      decode(row(in, rank), slice(values(), rank));
+    }
+  }
+
+  /** Codes numbers plus what was lost before, and keeps what is lost now. */
+  private void encode(Tensor numbers, @Nullable Tensor lost, Tensor row) {
+    if (numbers.numel() == 0) {
+      return;
+    }
+    try (var _ = TensorScope.open()) {
+      if (lost == null) {
+        codec.encode(numbers, row);
+        return;
+      }
+      lost.add_(numbers);
+      numbers.copy_(lost);
+      codec.encode(numbers, row);
+      codec.decode(row, numbers);
+      lost.sub_(numbers);
+    }
+  }
+
+  private void decode(Tensor row, Tensor numbers) {
+    if (numbers.numel() > 0) {
+      try (var _ = TensorScope.open()) {
+        codec.decode(row, numbers);
+      }
+    }
+  }
+
+  /** The slice of a rank; the last ones may be short or empty. */
+  private Tensor slice(Tensor vector, int rank) {
+    long length = slice(vector.numel());
+    long from = Math.min(rank * length, vector.numel());
+    return vector.narrow(0, from, Math.min(length, vector.numel() - from));
+  }
+
+  private Tensor values() {
+    return Objects.requireNonNull(values, "nothing was sent");
+  }
+
+  private void forgetValues() {
+    TensorScope.free(values);
+    values = null;
+  }
+
+  private Tensor sent(Tensor buffer) {
+    return buffer.narrow(0, 0, collective.size() * rowBytes());
+  }
+
+  private Tensor row(Tensor buffer, int rank) {
+    return buffer.narrow(0, rank * rowBytes(), rowBytes());
+  }
+
+  private long rowBytes() {
+    return codec.bytes(slice(values().numel()));
+  }
+
+  /** Puts down, or takes up, what was lost; nothing may be under way. */
+  public void remember(State state) {
+    if (lostIn != null && lostOut != null) {
+      state.tensor("lost_in", lostIn);
+      state.tensor("lost_out", lostOut);
+    }
+  }
+
+  @Override
+  public void close() {
+    forgetValues();
+    TensorScope.free(out);
+    TensorScope.free(in);
+    TensorScope.free(total);
+    TensorScope.free(term);
+    TensorScope.free(lostIn);
+    TensorScope.free(lostOut);
+  }
+}
