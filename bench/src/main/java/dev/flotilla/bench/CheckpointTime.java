@@ -107,8 +107,8 @@ public final class CheckpointTime {
             with[with.length - 1]));
   }
 
-  private static double at(double[] sorted, double share) {
-    return sorted[(int) (share * (sorted.length - 1))];
+  private static double at(double[] sorted, double fraction) {
+    return sorted[(int) (fraction * (sorted.length - 1))];
   }
 
   /**
@@ -130,7 +130,7 @@ public final class CheckpointTime {
             verified[i] = loaded;
           }
         }
-        printShare(fromDisk ? "from the disk" : "from the page cache", bare, verified);
+        printFraction(fromDisk ? "from the disk" : "from the page cache", bare, verified);
       }
     }
   }
@@ -142,22 +142,22 @@ public final class CheckpointTime {
     return millis(load);
   }
 
-  private static void printShare(String where, double[] bare, double[] verified) {
-    double[] shares =
+  private static void printFraction(String where, double[] bare, double[] verified) {
+    double[] fractions =
         IntStream.range(0, LOADS).mapToDouble(i -> 1 - bare[i] / verified[i]).sorted().toArray();
     Arrays.sort(bare);
     Arrays.sort(verified);
     System.out.println(
         String.format(
             Locale.ROOT,
-            "a load %s takes %.0f ms, a bare copy %.0f ms: share of all checks, median %.3f, from"
-                + " %.3f to %.3f",
+            "a load %s takes %.0f ms, a bare copy %.0f ms: fraction of all checks, median %.3f,"
+                + " from %.3f to %.3f",
             where,
             verified[LOADS / 2],
             bare[LOADS / 2],
-            shares[LOADS / 2],
-            shares[0],
-            shares[LOADS - 1]));
+            fractions[LOADS / 2],
+            fractions[0],
+            fractions[LOADS - 1]));
   }
 
   private static double millis(Runnable body) {

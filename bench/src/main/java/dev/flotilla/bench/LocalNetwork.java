@@ -5,7 +5,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.Strategy;
-import dev.flotilla.strategy.localsgd.Among;
+import dev.flotilla.strategy.localsgd.AveragingGroup;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.localsgd.MomentumPolicy;
 import dev.flotilla.train.Trainer;
@@ -38,7 +38,8 @@ public final class LocalNetwork {
     int k = isDense ? 1 : Integer.parseInt(args[0].replace("behind", ""));
     int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 3;
     var wire = args.length > 2 ? Dtype.valueOf(args[2].toUpperCase(Locale.ROOT)) : Dtype.FP32;
-    var technique = new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, isBehind, Among.RANK, null);
+    var technique =
+        new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, isBehind, AveragingGroup.RANK, null);
     var world = World.join();
     try (var _ = TensorScope.open();
         var trainer =

@@ -192,17 +192,17 @@ public final class ConfiguredRun {
    * @return what summary.json holds
    */
   public Map<String, Object> run(Path out, Resume resume, EventSink people) {
-    var place = place(out, resume);
-    if (place.isFinishedBy(config)) {
+    var location = location(out, resume);
+    if (location.isFinishedBy(config)) {
       people.on(
           new TrainingEvent.Noted("the run in %s has ended; nothing is left to do".formatted(out)));
       return SavedRun.summary(out);
     }
     if (!world.isLeader()) {
-      return train(place, people, null);
+      return train(location, people, null);
     }
-    try (var folder = place.open()) {
-      return train(place, people, folder);
+    try (var folder = location.open()) {
+      return train(location, people, folder);
     }
   }
 
@@ -213,22 +213,23 @@ public final class ConfiguredRun {
    * @throws CheckpointException if there is nothing to go on from where it was named
    */
   public void requireUsable(Path out, Resume resume) {
-    place(out, resume).requireUsable();
+    location(out, resume).requireUsable();
   }
 
-  private RunPlace place(Path out, Resume resume) {
-    return new RunPlace(out, resume, checkpoints(out).folder());
+  private RunLocation location(Path out, Resume resume) {
+    return new RunLocation(out, resume, checkpoints(out).folder());
   }
 
-  private Map<String, Object> train(RunPlace place, EventSink people, @Nullable RunFolder folder) {
+  private Map<String, Object> train(
+      RunLocation location, EventSink people, @Nullable RunFolder folder) {
     long start = System.nanoTime();
     var events = folder == null ? people : people.and(folder);
     events.on(new TrainingEvent.Configured(config.resolved()));
     var source = source();
     var builder =
-        trainer(events).loop(loop()).checkpoints(checkpoints(place.out())).runFolder(folder);
+        trainer(events).loop(loop()).checkpoints(checkpoints(location.out())).runFolder(folder);
     try (var trainer = builder.build()) {
-      place.resume(trainer, people);
+      location.resume(trainer, people);
       var result = trainer.fit(source, epochs());
       trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;

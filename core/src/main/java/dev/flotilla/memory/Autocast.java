@@ -4,7 +4,7 @@ import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stretch of code in which libtorch runs what it holds safe in a smaller number type.
+ * A block of code in which libtorch runs what it holds safe in a lower-precision dtype.
  *
  * <p>The cache of converted weights stays off: an entry made where gradients are switched off would
  * be used where they are on, and the weight's gradient would be zero without an error.
@@ -25,12 +25,12 @@ public final class Autocast implements AutoCloseable {
     torch.set_autocast_cache_enabled(false);
   }
 
-  /** Starts a stretch in a number type. */
+  /** Starts a block with a dtype. */
   public static Autocast to(torch.ScalarType type, ComputeDevice device) {
     return new Autocast(device, true, type);
   }
 
-  /** Starts a stretch in float32. */
+  /** Starts a block in float32. */
   public static Autocast off(ComputeDevice device) {
     return new Autocast(device, false, torch.get_autocast_dtype(device.type()));
   }
@@ -41,7 +41,7 @@ public final class Autocast implements AutoCloseable {
     return torch.is_autocast_enabled(kind) ? torch.get_autocast_dtype(kind).intern() : null;
   }
 
-  /** Starts a stretch like an earlier one. */
+  /** Starts a block like an earlier one. */
   public static Autocast like(torch.@Nullable ScalarType type, ComputeDevice device) {
     return type == null ? off(device) : to(type, device);
   }

@@ -89,8 +89,8 @@ public final class DeviceMemory {
   /** Lets libtorch's allocator take no more than so many bytes. */
   public void limit(long bytes) {
     if (device.isCuda()) {
-      double share = Math.min(1, bytes / (double) totalBytes());
-      torch_cuda.getAllocator().setMemoryFraction(share, (byte) device.index());
+      double fraction = Math.min(1, bytes / (double) totalBytes());
+      torch_cuda.getAllocator().setMemoryFraction(fraction, (byte) device.index());
     }
   }
 

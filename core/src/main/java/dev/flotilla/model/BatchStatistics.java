@@ -27,7 +27,7 @@ public final class BatchStatistics {
    * @param runningMean buffer that follows the mean
    * @param runningVariance buffer that follows the unbiased variance
    * @param batches counter of training batches
-   * @param momentum share by which the buffers follow
+   * @param momentum fraction by which the buffers follow
    */
   public BatchStatistics(
       Tensor runningMean, Tensor runningVariance, Tensor batches, double momentum) {

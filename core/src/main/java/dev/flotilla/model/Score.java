@@ -17,12 +17,12 @@ public record Score(long top1, long top5, long total) {
     return new Score(top1 + other.top1, top5 + other.top5, total + other.total);
   }
 
-  /** Returns the share of right best guesses, or NaN without samples. */
+  /** Returns the fraction of right best guesses, or NaN without samples. */
   public double acc1() {
     return total == 0 ? Double.NaN : (double) top1 / total;
   }
 
-  /** Returns the share of right answers among five guesses, or NaN without samples. */
+  /** Returns the fraction of right answers among five guesses, or NaN without samples. */
   public double acc5() {
     return total == 0 ? Double.NaN : (double) top5 / total;
   }

@@ -7,11 +7,12 @@ import dev.flotilla.settings.Setting;
  * The rate falls in a straight line: e + (1 − e) (1 − p) at progress p.
  *
  * @param warmupSteps updates of linear warm-up
- * @param endFactor share e of the rate at the end
+ * @param endFactor fraction e of the rate at the end
  */
 public record Linear(
     @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps,
-    @Setting(doc = "share of the learning rate at the end, in [0, 1]", def = "0") double endFactor)
+    @Setting(doc = "fraction of the learning rate at the end, in [0, 1]", def = "0")
+        double endFactor)
     implements Schedule {
 
   /** Checks the settings. */

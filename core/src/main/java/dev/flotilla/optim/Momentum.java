@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Momentum(
     @Setting(doc = "learning rate before the schedule, > 0") double lr,
-    @Setting(doc = "share of the velocity that is kept, in [0, 1)", def = "0.9") double momentum,
+    @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0.9") double momentum,
     @Setting(doc = "look ahead along the velocity", def = "false") boolean nesterov,
     @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
     @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")

@@ -8,12 +8,13 @@ import dev.flotilla.settings.Setting;
  *
  * @param warmupSteps updates of linear warm-up
  * @param power exponent
- * @param endFactor share e of the rate at the end
+ * @param endFactor fraction e of the rate at the end
  */
 public record Polynomial(
     @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps,
     @Setting(doc = "exponent of the fall, > 0", def = "1") double power,
-    @Setting(doc = "share of the learning rate at the end, in [0, 1]", def = "0") double endFactor)
+    @Setting(doc = "fraction of the learning rate at the end, in [0, 1]", def = "0")
+        double endFactor)
     implements Schedule {
 
   /** Checks the settings. */

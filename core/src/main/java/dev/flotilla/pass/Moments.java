@@ -50,7 +50,7 @@ final class Moments implements AutoCloseable {
         own += batch.numel() / channels;
       }
       sums.narrow(0, channels, 1).fill_(new Scalar((double) own));
-      share(sums);
+      allReduce(sums);
       values = sums.narrow(0, channels, 1).item_double();
       var wideMean = ofChannels.div(new Scalar(Math.max(1, values)));
       var spread = device.zeros(WIDE, channels);
@@ -58,14 +58,14 @@ final class Moments implements AutoCloseable {
         var centred = batch.detach().to(WIDE).sub(perChannel(wideMean, batch));
         spread.add_(sum(centred.square_()));
       }
-      share(spread);
+      allReduce(spread);
       spread.div_(new Scalar(Math.max(1, values)));
       mean = TensorScope.keep(leaf(wideMean, type));
       variance = TensorScope.keep(leaf(spread, type));
     }
   }
 
-  private void share(Tensor sums) {
+  private void allReduce(Tensor sums) {
     collective.allReduce(sums, Reduction.SUM, Traffic.SCALAR).await();
   }
 
@@ -102,12 +102,12 @@ final class Moments implements AutoCloseable {
   }
 
   /** Sums over all ranks what batches have added to the gradients; all ranks call it together. */
-  void shareGradients() {
+  void reduceGradients() {
     try (var _ = TensorScope.open()) {
       for (var leaf : List.of(mean, variance)) {
         var gradient = leaf.grad().defined() ? leaf.grad() : leaf.new_zeros(leaf.shape());
         var wide = gradient.to(WIDE).clone();
-        share(wide);
+        allReduce(wide);
         leaf.mutable_grad().put(wide.to(type(leaf)));
       }
     }
@@ -117,7 +117,7 @@ final class Moments implements AutoCloseable {
     return tensor.scalar_type().intern();
   }
 
-  /** Returns the gradient that reaches a batch through its share in the statistics. */
+  /** Returns the gradient that reaches a batch through its part in the statistics. */
   Tensor through(Tensor batch) {
     try (var scope = TensorScope.open()) {
       var x = batch.detach().to(type(mean));

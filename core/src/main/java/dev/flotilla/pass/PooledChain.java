@@ -171,7 +171,7 @@ public final class PooledChain implements ForwardBackward {
 
     /** Adds what reaches the inputs by way of the statistics. */
     private void spread(Moments pooled, int input) {
-      pooled.shareGradients();
+      pooled.reduceGradients();
       for (var lane : inputs) {
         var x = lane.tensors().get(input);
         if (x.requires_grad()) {

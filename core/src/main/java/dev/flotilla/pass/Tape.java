@@ -90,7 +90,7 @@ final class Tape {
       var gradients = outputs.takeGradients();
       var graph = outputs.graph();
       if (graph == null) {
-        // A stretch without anything to train gets no gradients, and need not run again.
+        // A span without anything to train gets no gradients, and need not run again.
         if (gradients.stream().anyMatch(Tensor::defined)) {
           recompute(index, gradients);
         }

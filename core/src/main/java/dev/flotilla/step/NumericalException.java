@@ -13,6 +13,6 @@ public final class NumericalException extends RuntimeException implements ExitCo
 
   @Override
   public int exitCode() {
-    return ExitCodes.NUMBERS;
+    return ExitCodes.NUMERICAL;
   }
 }

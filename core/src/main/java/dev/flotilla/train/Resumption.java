@@ -75,16 +75,16 @@ final class Resumption {
   private List<Path> proposals(Path folder) {
     List<Path> seen = collective.rank() == 0 ? Restorer.candidates(folder) : List.of();
     List<Path> proposals = new ArrayList<>();
-    for (int i = 0; i < share(seen.size()); i++) {
+    for (int i = 0; i < broadcast(seen.size()); i++) {
       var position = i < seen.size() ? SavedCheckpoint.positionOf(seen.get(i)) : NONE;
-      long updates = share(position.updates());
-      long microSteps = share(position.microSteps());
+      long updates = broadcast(position.updates());
+      long microSteps = broadcast(position.microSteps());
       proposals.add(folder.resolve(new Position(updates, microSteps).folderName()));
     }
     return proposals;
   }
 
-  private long share(long number) {
+  private long broadcast(long number) {
     try (var _ = TensorScope.open()) {
       var tensor = Tensors.ofLongs(number);
       collective.broadcast(tensor, 0, Traffic.START).await();
@@ -96,7 +96,7 @@ final class Resumption {
     var store = collective.keyValueStore().section("resume");
     Optional<String> own = objection(candidate, facts, parts);
     own.ifPresent(it -> store.set(key(collective.rank()), it));
-    return share(own.isPresent() ? 1 : 0, Reduction.MAX) == 0 ? List.of() : read(store);
+    return allReduce(own.isPresent() ? 1 : 0, Reduction.MAX) == 0 ? List.of() : read(store);
   }
 
   private Optional<String> objection(
@@ -131,7 +131,7 @@ final class Resumption {
     return Integer.toString(rank);
   }
 
-  private long share(long number, Reduction reduction) {
+  private long allReduce(long number, Reduction reduction) {
     try (var _ = TensorScope.open()) {
       var tensor = Tensors.ofLongs(number);
       collective.allReduce(tensor, reduction, Traffic.START).await();

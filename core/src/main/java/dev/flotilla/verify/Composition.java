@@ -7,10 +7,10 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What the updates of a loop were made of: which micro-batches, each with which share.
+ * What the updates of a loop were made of: which micro-batches, each with which weight.
  *
- * <p>The share of a micro-batch is what its mean gradient is multiplied by. In the mean over all
- * loss terms it is nᵢ / Σ n; the shares of any mean add up to 1.
+ * <p>The weight of a micro-batch is what its mean gradient is multiplied by. In the mean over all
+ * loss terms it is nᵢ / Σ n; the weights of any mean add up to 1.
  */
 final class Composition {
 
@@ -21,11 +21,11 @@ final class Composition {
    *
    * @param place the micro-batch
    * @param terms its loss terms
-   * @param share what its mean gradient is multiplied by; NaN if unknown
+   * @param weight what its mean gradient is multiplied by; NaN if unknown
    */
-  record Part(MicroBatch place, long terms, double share) {
+  record Part(MicroBatch place, long terms, double weight) {
     boolean isUsed() {
-      return !(Math.abs(share) < EPSILON);
+      return !(Math.abs(weight) < EPSILON);
     }
   }
 
@@ -46,11 +46,11 @@ final class Composition {
     }
 
     boolean isKnown() {
-      return parts.stream().noneMatch(part -> Double.isNaN(part.share()));
+      return parts.stream().noneMatch(part -> Double.isNaN(part.weight()));
     }
 
     double total() {
-      return parts.stream().mapToDouble(Part::share).sum();
+      return parts.stream().mapToDouble(Part::weight).sum();
     }
 
     boolean isSum() {
@@ -100,11 +100,11 @@ final class Composition {
       columns.add(FlatCopy.thinned(pass.gradient()));
       terms.add(pass.terms());
     }
-    var coefficients = Shares.of(FlatCopy.thinned(gradient), columns);
+    var coefficients = LeastSquares.of(FlatCopy.thinned(gradient), columns);
     List<Part> parts = new ArrayList<>();
     for (int i = 0; i < places.size(); i++) {
-      double share = coefficients.isEmpty() ? Double.NaN : coefficients.get()[i] * terms.get(i);
-      parts.add(new Part(places.get(i), terms.get(i), share));
+      double weight = coefficients.isEmpty() ? Double.NaN : coefficients.get()[i] * terms.get(i);
+      parts.add(new Part(places.get(i), terms.get(i), weight));
     }
     return parts;
   }
@@ -228,22 +228,22 @@ final class Composition {
     if (!window.isKnown() || used.isEmpty()) {
       return false;
     }
-    double first = used.getFirst().share() / used.getFirst().terms();
+    double first = used.getFirst().weight() / used.getFirst().terms();
     return used.stream()
-        .anyMatch(part -> Math.abs(part.share() / part.terms() / first - 1) > EPSILON);
+        .anyMatch(part -> Math.abs(part.weight() / part.terms() / first - 1) > EPSILON);
   }
 
   private static Cause unfair(Window window) {
     var used = window.used();
     return new Cause(
         Kind.UNEQUAL_COUNTS,
-        ("The micro-batches of update %d (counted from 0) hold %s loss terms but have shares of %s:"
-                + " a term counts more in a small micro-batch than in a large one. Use weighting:"
-                + " terms.")
+        ("The micro-batches of update %d (counted from 0) hold %s loss terms but have weights of"
+             + " %s: a term counts more in a small micro-batch than in a large one. Use weighting:"
+             + " terms.")
             .formatted(
                 window.number(),
                 listed(used.stream().map(Part::terms).toList()),
-                listed(used.stream().map(part -> number(part.share())).toList())));
+                listed(used.stream().map(part -> number(part.weight())).toList())));
   }
 
   private static String micro(int count) {

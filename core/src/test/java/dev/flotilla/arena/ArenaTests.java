@@ -89,7 +89,7 @@ class ArenaTests {
     }
   }
 
-  /** As when memory ends in the second of the stretches that backward runs through. */
+  /** As when memory ends in the second of the spans that backward runs through. */
   private static Runnable failingAfter(Runnable backward) {
     return () -> {
       backward.run();

@@ -90,7 +90,7 @@ final class TestCatalogue implements CatalogueProvider {
 
   record Mlp(
       @Setting(doc = "Widths of the hidden layers.", def = "[128, 64]") List<Integer> hidden,
-      @Setting(doc = "Share of activations dropped.", def = "0.0") double dropout)
+      @Setting(doc = "Fraction of activations dropped.", def = "0.0") double dropout)
       implements FakeModel {}
 
   record Digits() implements DataSource {
@@ -135,7 +135,7 @@ final class TestCatalogue implements CatalogueProvider {
 
   record Momentum(
       @Setting(doc = "Learning rate.", def = "0.05") double lr,
-      @Setting(doc = "Share of the velocity kept.", def = "0.9") double momentum,
+      @Setting(doc = "Fraction of the velocity kept.", def = "0.9") double momentum,
       @Setting(doc = "Whether to look ahead.", def = "false") boolean nesterov)
       implements FakeOptimizer {
     Momentum {
@@ -164,7 +164,7 @@ final class TestCatalogue implements CatalogueProvider {
 
   record Cosine(
       @Setting(doc = "Updates of warm-up.", def = "0") long warmupSteps,
-      @Setting(doc = "Lowest share of the learning rate.", def = "0.0") double floor)
+      @Setting(doc = "Lowest fraction of the learning rate.", def = "0.0") double floor)
       implements FakeSchedule {}
 
   record GradientMerge(

@@ -33,7 +33,7 @@ public final class LocalSteps {
   /**
    * What a run came to.
    *
-   * @param accuracy share of test digits that are recognised by the average of all ranks
+   * @param accuracy fraction of test digits that are recognised by the average of all ranks
    * @param bytesSent what this rank has sent for averages
    */
   record Result(double accuracy, long bytesSent) {}

@@ -27,7 +27,7 @@ public final class ExitCodes {
   public static final int RENDEZVOUS_FAILED = 6;
 
   /** A loss or gradient is not finite, or ranks hold different parameters. */
-  public static final int NUMBERS = 7;
+  public static final int NUMERICAL = 7;
 
   /** A checkpoint could not be written or read. */
   public static final int CHECKPOINT = 8;
@@ -60,7 +60,7 @@ public final class ExitCodes {
       case PLAN_REJECTED -> "the combination of techniques was rejected";
       case PEER_FAILED -> "a collective failed because of a peer or a link";
       case RENDEZVOUS_FAILED -> "the ranks did not find each other";
-      case NUMBERS -> "a loss or gradient is not finite, or ranks hold different parameters";
+      case NUMERICAL -> "a loss or gradient is not finite, or ranks hold different parameters";
       case CHECKPOINT -> "a checkpoint could not be written or read";
       case HANG -> "a rank hung";
       case STOPPED -> "stopped on request; the state is saved, resume to go on";

@@ -4,11 +4,11 @@ import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.compress.AutoExchange;
 import dev.flotilla.strategy.compress.Dgc;
-import dev.flotilla.strategy.compress.Indices;
+import dev.flotilla.strategy.compress.IndexFormat;
 import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
-import dev.flotilla.strategy.localsgd.Among;
+import dev.flotilla.strategy.localsgd.AveragingGroup;
 import dev.flotilla.strategy.localsgd.IntervalRule;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.localsgd.MomentumPolicy;
@@ -152,14 +152,14 @@ public final class Conformance {
             new GradientMerge(3),
             new ClipByNorm(0.5)),
         compressed("dgc", dgc()),
-        compressed("dgc after a dense phase, packed", dgc(4, Dtype.FP16, Indices.PACKED)),
+        compressed("dgc after a dense phase, packed", dgc(4, Dtype.FP16, IndexFormat.PACKED)),
         compressed("dgc and clip, never reached", dgc(), new ClipByNorm(1e9)),
         compressed("dgc in backward", dgc(), buckets(Dtype.FP32)),
         new Row(
             "dgc, fp16, recompute, merge and clip",
             Promise.ALGORITHMIC,
             List.of(
-                dgc(2, Dtype.FP32, Indices.PACKED),
+                dgc(2, Dtype.FP32, IndexFormat.PACKED),
                 new MixedPrecision(Dtype.FP16),
                 Recompute.every(1),
                 new GradientMerge(3),
@@ -202,10 +202,10 @@ public final class Conformance {
   }
 
   private static Dgc dgc() {
-    return dgc(0, Dtype.FP32, Indices.INT32);
+    return dgc(0, Dtype.FP32, IndexFormat.INT32);
   }
 
-  private static Dgc dgc(int denseUpdates, Dtype values, Indices indices) {
+  private static Dgc dgc(int denseUpdates, Dtype values, IndexFormat indices) {
     return new Dgc(denseUpdates, 8, List.of(0.5, 0.8)).minNumel(32).sending(values, indices);
   }
 
@@ -215,11 +215,11 @@ public final class Conformance {
   }
 
   private static LocalSgd localSgd(MomentumPolicy momentum, Dtype wire) {
-    return new LocalSgd(4, 1, momentum, wire, false, Among.RANK, null);
+    return new LocalSgd(4, 1, momentum, wire, false, AveragingGroup.RANK, null);
   }
 
   private static LocalSgd behind(Dtype wire, @Nullable OuterOptimizer outer) {
-    return new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, true, Among.RANK, outer);
+    return new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, true, AveragingGroup.RANK, outer);
   }
 
   /** A bucket per layer of the small models here. */

@@ -33,7 +33,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.junit.jupiter.api.Test;
 
-/** What a custom function gives is saved, and the stretch around it runs again without it. */
+/** What a custom function gives is saved, and the span around it is recomputed without it. */
 class CustomFunctionTests {
 
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
@@ -166,7 +166,7 @@ class CustomFunctionTests {
   }
 
   @Test
-  void theStretchAroundItRunsAgainWithoutIt() {
+  void theSpanAroundItIsRecomputedWithoutIt() {
     var plain = train();
     assertThat(runs).hasSize(4 * STEPS).containsOnly("body");
 
@@ -180,7 +180,7 @@ class CustomFunctionTests {
   }
 
   @Test
-  void severalOfThemMayLieInOneStretch() {
+  void severalOfThemMayLieInOneSpan() {
     assertThat(train(Recompute.every(2).keepingAttention()).isSameAs(train())).isTrue();
     assertThat(train(Recompute.every(3).keepingAttention()).isSameAs(train())).isTrue();
   }

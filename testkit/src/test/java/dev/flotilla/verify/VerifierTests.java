@@ -185,7 +185,8 @@ class VerifierTests {
   @Test
   void namesTheMeanOfMeansOverUnequalMicroBatches() {
     var result = verify(MLP, merge(true, Tail.FLUSH, Weighting.MICRO_BATCHES));
-    assertCause(result, Kind.UNEQUAL_COUNTS, "hold 16, 16, 4 loss terms but have shares of 0.3333");
+    assertCause(
+        result, Kind.UNEQUAL_COUNTS, "hold 16, 16, 4 loss terms but have weights of 0.3333");
   }
 
   @Test

@@ -6,7 +6,7 @@ import dev.flotilla.config.RunConfig;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.compress.Dgc;
-import dev.flotilla.strategy.compress.Indices;
+import dev.flotilla.strategy.compress.IndexFormat;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import java.io.IOException;
@@ -57,7 +57,7 @@ class DtypeTests {
     assertRefused(() -> new MixedPrecision(Dtype.FP32), "dtype: must be bf16 or fp16");
     assertRefused(() -> new FuseAllReduce().on(Dtype.INT4), "wire: must be fp32, bf16 or fp16");
     assertRefused(
-        () -> new Dgc().sending(Dtype.BF16, Indices.INT32), "values: must be fp32 or fp16");
+        () -> new Dgc().sending(Dtype.BF16, IndexFormat.INT32), "values: must be fp32 or fp16");
   }
 
   private static void assertRefused(Supplier<Strategy> technique, String message) {

@@ -11,8 +11,8 @@ import org.bytedeco.pytorch.Tensor;
  */
 interface BucketCompressor extends AutoCloseable {
 
-  /** Sets the share of elements that is held back; messages then have another size. */
-  void sparsity(double share);
+  /** Sets the fraction of elements that is held back; messages then have another size. */
+  void sparsity(double fraction);
 
   /** Returns the number of compressed elements. */
   long elements();
@@ -34,7 +34,9 @@ interface BucketCompressor extends AutoCloseable {
    */
   void compress(double factor);
 
-  /** Adds up the entries of all messages in the order of ranks, at their places in the gradient. */
+  /**
+   * Adds up the entries of all messages in the order of ranks, at their indices in the gradient.
+   */
   void add();
 
   /** Moves the parameters against what was added up. */

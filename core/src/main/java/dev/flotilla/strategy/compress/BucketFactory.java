@@ -33,19 +33,18 @@ record BucketFactory(
   }
 
   private BucketCompressor inPlace(Bucket bucket) {
-    var fields =
-        division.compressedIn(bucket).stream().map(stretch -> field(bucket, stretch)).toList();
+    var fields = division.compressedIn(bucket).stream().map(slice -> field(bucket, slice)).toList();
     return new CpuBucket(settings, rule, fields, Math.toIntExact(bucket.length()), ranks);
   }
 
   private BucketCompressor onDevice(Bucket bucket) {
-    var stretches = division.compressedIn(bucket);
-    boolean isNone = stretches.isEmpty();
-    long start = isNone ? bucket.offset() : stretches.getFirst().offset();
-    var range = new Stretch(start, isNone ? 0 : stretches.getLast().end() - start, 0);
+    var slices = division.compressedIn(bucket);
+    boolean isNone = slices.isEmpty();
+    long start = isNone ? bucket.offset() : slices.getFirst().offset();
+    var range = new ArenaSlice(start, isNone ? 0 : slices.getLast().end() - start, 0);
     var decays =
-        stretches.stream()
-            .map(it -> new Stretch(it.offset() - start, it.length(), it.decay() / ranks))
+        slices.stream()
+            .map(it -> new ArenaSlice(it.offset() - start, it.length(), it.decay() / ranks))
             .toList();
     try (var _ = TensorScope.open()) {
       var field =
@@ -61,35 +60,35 @@ record BucketFactory(
     }
   }
 
-  private static Tensor part(Tensor whole, Stretch range) {
+  private static Tensor part(Tensor whole, ArenaSlice range) {
     return TensorScope.keep(whole.narrow(0, range.offset(), range.length()));
   }
 
-  /** Returns the places of small parameters in a range, counted from its start. */
-  private Tensor smallOnesIn(Stretch range) {
-    var places =
+  /** Returns the indices of small parameters in a range, counted from its start. */
+  private Tensor smallOnesIn(ArenaSlice range) {
+    var indices =
         division.dense().stream()
             .map(it -> it.between(range.offset(), range.end()))
             .flatMapToLong(it -> LongStream.range(it.offset(), it.end()))
-            .map(place -> place - range.offset())
+            .map(index -> index - range.offset())
             .toArray();
-    return ComputeDevice.of(arena.values()).bring(Tensors.ofLongs(places));
+    return ComputeDevice.of(arena.values()).bring(Tensors.ofLongs(indices));
   }
 
-  private Field field(Bucket bucket, Stretch stretch) {
+  private Field field(Bucket bucket, ArenaSlice slice) {
     return new Field(
-        Math.toIntExact(stretch.offset() - bucket.offset()),
-        (float) (stretch.decay() / ranks),
-        memory(arena.gradients().values(), stretch),
-        memory(residuals.velocity(), stretch),
-        memory(residuals.residual(), stretch),
-        memory(arena.values(), stretch));
+        Math.toIntExact(slice.offset() - bucket.offset()),
+        (float) (slice.decay() / ranks),
+        memory(arena.gradients().values(), slice),
+        memory(residuals.velocity(), slice),
+        memory(residuals.residual(), slice),
+        memory(arena.values(), slice));
   }
 
-  private static MemorySegment memory(Tensor whole, Stretch stretch) {
+  private static MemorySegment memory(Tensor whole, ArenaSlice slice) {
     try (var _ = TensorScope.open()) {
       return NativeView.of(whole)
-          .asSlice(stretch.offset() * Float.BYTES, stretch.length() * Float.BYTES);
+          .asSlice(slice.offset() * Float.BYTES, slice.length() * Float.BYTES);
     }
   }
 }

@@ -1,22 +1,22 @@
 package dev.flotilla.strategy.compress;
 
-/** Places of a bucket whose residual exceeds a threshold, in ascending order. */
+/** Indices of a bucket whose residual exceeds a threshold, in ascending order. */
 final class Candidates {
 
   private static final int BLOCK = 1024;
   private static final int GROUP = 64;
 
   private final int[] block = new int[BLOCK];
-  private int[] places = new int[0];
+  private int[] indices = new int[0];
   private int count;
 
   /** Makes room for so many. */
   void allocate(int limit) {
-    places = new int[limit];
+    indices = new int[limit];
   }
 
-  int[] places() {
-    return places;
+  int[] indices() {
+    return indices;
   }
 
   /** Returns how many exceed the threshold, which may be more than there is room for. */
@@ -25,26 +25,26 @@ final class Candidates {
   }
 
   boolean isOverfull() {
-    return count > places.length;
+    return count > indices.length;
   }
 
   void clear() {
     count = 0;
   }
 
-  /** Keeps the first places, and forgets the rest. */
+  /** Keeps the first indices, and forgets the rest. */
   void count(int written) {
     count = written;
   }
 
-  /** Adds what exceeds a threshold in one stretch. */
+  /** Adds what exceeds a threshold in one slice. */
   void scan(Field field, int threshold) {
     for (int from = 0; from < field.length(); from += BLOCK) {
       scan(field, from, Math.min(BLOCK, field.length() - from), threshold);
     }
   }
 
-  /** Adds what exceeds a threshold in a block of a stretch. */
+  /** Adds what exceeds a threshold in a block of a slice. */
   void scan(Field field, int from, int length, int threshold) {
     field.residualBits().get(from, block, 0, length);
     for (int group = 0; group < length; group += GROUP) {
@@ -72,9 +72,9 @@ final class Candidates {
     }
   }
 
-  private void add(int place) {
-    if (count < places.length) {
-      places[count] = place;
+  private void add(int index) {
+    if (count < indices.length) {
+      indices[count] = index;
     }
     count++;
   }

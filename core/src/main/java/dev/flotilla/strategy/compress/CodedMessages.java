@@ -20,7 +20,7 @@ final class CodedMessages implements DeviceMessages {
   private final WireFormat format;
   private final ComputeDevice device;
   private final HostMessages memory;
-  private final int[] places;
+  private final int[] indices;
   private final float[] values;
 
   /** Prepares messages of what lies on a device. */
@@ -28,7 +28,7 @@ final class CodedMessages implements DeviceMessages {
     this.format = format;
     this.device = device;
     memory = HostMessages.of(format.words(), ranks);
-    places = new int[format.capacity()];
+    indices = new int[format.capacity()];
     values = new float[format.capacity()];
   }
 
@@ -46,9 +46,9 @@ final class CodedMessages implements DeviceMessages {
   public void write(Tensor chosen, Tensor sent) {
     try (var _ = TensorScope.open()) {
       int count = Math.toIntExact(chosen.numel());
-      copy(NativeView.of(chosen.to(torch.ScalarType.Int).cpu()), places, count);
+      copy(NativeView.of(chosen.to(torch.ScalarType.Int).cpu()), indices, count);
       copy(NativeView.of(sent.cpu()), values, count);
-      format.write(memory.ownBytes(), places, values, count);
+      format.write(memory.ownBytes(), indices, values, count);
       sent.copy_(floats(count));
     }
   }
@@ -71,11 +71,11 @@ final class CodedMessages implements DeviceMessages {
   public List<Entries> read() {
     List<Entries> entries = new ArrayList<>();
     for (var message : memory.bytesOf()) {
-      int count = format.readPlaces(message, places);
+      int count = format.readIndices(message, indices);
       format.readValues(message, values, count);
       try (var _ = TensorScope.open()) {
         var at = Tensors.empty(torch.ScalarType.Int, count);
-        MemorySegment.copy(places, 0, NativeView.of(at), ValueLayout.JAVA_INT, 0, count);
+        MemorySegment.copy(indices, 0, NativeView.of(at), ValueLayout.JAVA_INT, 0, count);
         entries.add(
             new Entries(
                 TensorScope.keep(device.bring(at.to(torch.ScalarType.Long))),

@@ -5,7 +5,7 @@ package dev.flotilla.strategy.compress;
  *
  * <p>h = c g + (λ / N) w; u ← m u + h; v ← v + u, or with Nesterov v ← v + h + m u. Here u is the
  * classical velocity also with Nesterov, so that it goes on from a dense phase as it is; the
- * paper's u is m times ours. Places with |v| above a threshold are noted on the way.
+ * paper's u is m times ours. Indices with |v| above a threshold are noted on the way.
  *
  * <p>Works in blocks that fit into the nearest cache, on arrays, whose loops are compiled to vector
  * instructions.
@@ -36,10 +36,10 @@ final class Correction {
   }
 
   /**
-   * Works on one stretch.
+   * Works on one slice.
    *
    * @param factor c, what the gradient is multiplied by
-   * @param threshold a size; places with larger residuals are added to the candidates
+   * @param threshold a size; indices with larger residuals are added to the candidates
    * @param clears whether to clear the gradient on the way, which costs a sixth more
    */
   void apply(Field field, float factor, int threshold, boolean clears, Candidates found) {
@@ -69,9 +69,9 @@ final class Correction {
     }
   }
 
-  private void decay(float share, int length) {
+  private void decay(float decay, int length) {
     for (int i = 0; i < length; i++) {
-      gradients[i] = gradients[i] + share * weights[i];
+      gradients[i] = gradients[i] + decay * weights[i];
     }
   }
 

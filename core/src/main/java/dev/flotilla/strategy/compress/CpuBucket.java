@@ -24,7 +24,7 @@ final class CpuBucket implements BucketCompressor {
 
   private WireFormat format;
   private HostMessages memory;
-  private int[] places = new int[0];
+  private int[] indices = new int[0];
   private float[] values = new float[0];
   private int threshold = Selector.NO_THRESHOLD;
   private long received;
@@ -32,8 +32,8 @@ final class CpuBucket implements BucketCompressor {
   /**
    * Prepares a bucket.
    *
-   * @param fields its compressed stretches, in order
-   * @param universe number of places from its start to its end
+   * @param fields its compressed slices, in order
+   * @param universe number of indices from its start to its end
    */
   CpuBucket(Dgc settings, Rule rule, List<Field> fields, int universe, int ranks) {
     this.settings = settings;
@@ -49,15 +49,15 @@ final class CpuBucket implements BucketCompressor {
   }
 
   @Override
-  public void sparsity(double share) {
-    int capacity = Ramp.kept(elements, share);
+  public void sparsity(double fraction) {
+    int capacity = Ramp.kept(elements, fraction);
     if (capacity == format.capacity()) {
       return;
     }
     close();
     format = new WireFormat(settings.indices(), settings.values(), capacity, universe);
     memory = HostMessages.of(format.words(), ranks);
-    places = new int[capacity];
+    indices = new int[capacity];
     values = new float[capacity];
     selector.allocate(capacity, elements);
   }
@@ -104,11 +104,11 @@ final class CpuBucket implements BucketCompressor {
   private void send(Candidates chosen) {
     int count = chosen.count();
     readResiduals(chosen, count);
-    format.write(memory.ownBytes(), chosen.places(), values, count);
+    format.write(memory.ownBytes(), chosen.indices(), values, count);
     int i = 0;
     for (var field : fields) {
-      for (; i < count && field.holds(chosen.places()[i]); i++) {
-        int at = chosen.places()[i] - field.start();
+      for (; i < count && field.holds(chosen.indices()[i]); i++) {
+        int at = chosen.indices()[i] - field.start();
         field.residual().put(at, field.residual().get(at) - values[i]);
         if (masksMomentum) {
           field.velocity().put(at, 0);
@@ -120,8 +120,8 @@ final class CpuBucket implements BucketCompressor {
   private void readResiduals(Candidates chosen, int count) {
     int i = 0;
     for (var field : fields) {
-      for (; i < count && field.holds(chosen.places()[i]); i++) {
-        values[i] = field.residual().get(chosen.places()[i] - field.start());
+      for (; i < count && field.holds(chosen.indices()[i]); i++) {
+        values[i] = field.residual().get(chosen.indices()[i] - field.start());
       }
     }
   }
@@ -134,13 +134,13 @@ final class CpuBucket implements BucketCompressor {
     received = 0;
     for (int rank = 0; rank < ranks; rank++) {
       var from = memory.bytesOf().get(rank);
-      int count = format.readPlaces(from, places);
+      int count = format.readIndices(from, indices);
       format.readValues(from, values, count);
       received += count;
       int i = 0;
       for (var field : fields) {
-        for (; i < count && field.holds(places[i]); i++) {
-          int at = places[i] - field.start();
+        for (; i < count && field.holds(indices[i]); i++) {
+          int at = indices[i] - field.start();
           field.gradient().put(at, field.gradient().get(at) + values[i]);
         }
       }
@@ -150,11 +150,11 @@ final class CpuBucket implements BucketCompressor {
   /** Where messages will be added up, the rank's own gradient must go. */
   private void clearReceived() {
     for (var from : memory.bytesOf()) {
-      int count = format.readPlaces(from, places);
+      int count = format.readIndices(from, indices);
       int i = 0;
       for (var field : fields) {
-        for (; i < count && field.holds(places[i]); i++) {
-          field.gradient().put(places[i] - field.start(), 0);
+        for (; i < count && field.holds(indices[i]); i++) {
+          field.gradient().put(indices[i] - field.start(), 0);
         }
       }
     }
@@ -167,12 +167,12 @@ final class CpuBucket implements BucketCompressor {
       return;
     }
     for (int rank = 0; rank < ranks; rank++) {
-      int count = format.readPlaces(memory.bytesOf().get(rank), places);
+      int count = format.readIndices(memory.bytesOf().get(rank), indices);
       int i = 0;
       for (var field : fields) {
-        for (; i < count && field.holds(places[i]); i++) {
-          // A place that several ranks have sent is zero when it comes again.
-          applyAt(field, places[i] - field.start(), (float) lr);
+        for (; i < count && field.holds(indices[i]); i++) {
+          // An index that several ranks have sent is zero when it comes again.
+          applyAt(field, indices[i] - field.start(), (float) lr);
         }
       }
     }

@@ -36,7 +36,7 @@ final class DeviceBucket implements BucketCompressor {
    * Prepares a bucket.
    *
    * @param field its memory, which it frees
-   * @param universe number of places from the bucket's start to its end
+   * @param universe number of indices from the bucket's start to its end
    */
   DeviceBucket(Dgc settings, Rule rule, DeviceField field, int universe, int ranks) {
     this.settings = settings;
@@ -51,8 +51,8 @@ final class DeviceBucket implements BucketCompressor {
   }
 
   @Override
-  public void sparsity(double share) {
-    int capacity = Ramp.kept(elements(), share);
+  public void sparsity(double fraction) {
+    int capacity = Ramp.kept(elements(), fraction);
     if (messages != null && capacity == format.capacity()) {
       return;
     }
@@ -60,7 +60,7 @@ final class DeviceBucket implements BucketCompressor {
       messages.close();
     }
     format = new WireFormat(settings.indices(), settings.values(), capacity, universe);
-    boolean isPlain = settings.indices() == Indices.INT32 && settings.values() == Dtype.FP32;
+    boolean isPlain = settings.indices() == IndexFormat.INT32 && settings.values() == Dtype.FP32;
     var device = ComputeDevice.of(field.residual());
     messages =
         isPlain
@@ -103,7 +103,7 @@ final class DeviceBucket implements BucketCompressor {
     }
   }
 
-  /** Corrects, and returns the places above a threshold if it has looked for them. */
+  /** Corrects, and returns the indices above a threshold if it has looked for them. */
   private @Nullable Tensor correct(double factor, int above) {
     if (fused == null) {
       correction.apply(factor);
@@ -116,7 +116,7 @@ final class DeviceBucket implements BucketCompressor {
   /** Whatever goes into the message leaves the residual, to the last bit. */
   private void send(Tensor chosen) {
     var values = field.residual().index_select(0, chosen);
-    // Places are counted from the bucket's start, as on every rank.
+    // Indices are counted from the bucket's start, as on every rank.
     ready().write(chosen.add(new Scalar((long) field.start())), values);
     field.residual().index_add_(0, chosen, values, new Scalar(-1.0));
     if (masksMomentum) {
@@ -131,12 +131,12 @@ final class DeviceBucket implements BucketCompressor {
     try (var _ = TensorScope.open()) {
       // Where messages will be added up, the rank's own gradient must go.
       for (var sent : entries) {
-        sent.places().sub_(new Scalar((long) field.start()));
-        field.gradient().index_fill_(0, sent.places(), new Scalar(0.0));
+        sent.indices().sub_(new Scalar((long) field.start()));
+        field.gradient().index_fill_(0, sent.indices(), new Scalar(0.0));
       }
-      // A rank names no place twice, so that the order of ranks is the order of additions.
+      // A rank names no index twice, so that the order of ranks is the order of additions.
       for (var sent : entries) {
-        field.gradient().index_add_(0, sent.places(), sent.values());
+        field.gradient().index_add_(0, sent.indices(), sent.values());
       }
     }
   }
@@ -146,17 +146,17 @@ final class DeviceBucket implements BucketCompressor {
     try (var _ = TensorScope.open()) {
       var step = new Scalar(-lr);
       for (var sent : entries) {
-        // A place that several ranks have sent is zero when it comes again.
-        var sums = field.gradient().index_select(0, sent.places());
-        field.weight().index_add_(0, sent.places(), sums, step);
-        field.gradient().index_fill_(0, sent.places(), new Scalar(0.0));
+        // An index that several ranks have sent is zero when it comes again.
+        var sums = field.gradient().index_select(0, sent.indices());
+        field.weight().index_add_(0, sent.indices(), sums, step);
+        field.gradient().index_fill_(0, sent.indices(), new Scalar(0.0));
       }
     }
   }
 
   @Override
   public long received() {
-    return entries.stream().mapToLong(sent -> sent.places().numel()).sum();
+    return entries.stream().mapToLong(sent -> sent.indices().numel()).sum();
   }
 
   @Override

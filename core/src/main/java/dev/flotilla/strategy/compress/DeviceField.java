@@ -19,9 +19,9 @@ import org.bytedeco.pytorch.global.torch;
  * @param velocity the velocity u
  * @param residual the residual v
  * @param weight the parameter w
- * @param decays the compressed stretches, counted from {@code start}, with this rank's share λ / N
- *     of the decay
- * @param others the places of small parameters
+ * @param decays the compressed slices, counted from {@code start}, with this rank's part λ / N of
+ *     the decay
+ * @param others the indices of small parameters
  */
 record DeviceField(
     int start,
@@ -29,7 +29,7 @@ record DeviceField(
     Tensor velocity,
     Tensor residual,
     Tensor weight,
-    List<Stretch> decays,
+    List<ArenaSlice> decays,
     Tensor others) {
 
   /** Takes tensors of one length that are compressed as a whole, without decay; frees them. */
@@ -42,7 +42,7 @@ record DeviceField(
           velocity,
           residual,
           weight,
-          List.of(new Stretch(0, gradient.numel(), 0)),
+          List.of(new ArenaSlice(0, gradient.numel(), 0)),
           TensorScope.keep(none));
     }
   }
@@ -52,10 +52,10 @@ record DeviceField(
     return Division.elements(decays);
   }
 
-  /** Returns this rank's share of the decay, if it is the same everywhere. */
+  /** Returns this rank's part of the decay, if it is the same everywhere. */
   OptionalDouble commonDecay() {
-    var shares = decays.stream().mapToDouble(Stretch::decay).distinct().toArray();
-    return shares.length == 1 ? OptionalDouble.of(shares[0]) : OptionalDouble.empty();
+    var distinct = decays.stream().mapToDouble(ArenaSlice::decay).distinct().toArray();
+    return distinct.length == 1 ? OptionalDouble.of(distinct[0]) : OptionalDouble.empty();
   }
 
   /** Adds (λ / N) / c of the weights to gradients that will be multiplied by c. */
@@ -71,13 +71,13 @@ record DeviceField(
     }
   }
 
-  private static Tensor of(Tensor whole, Stretch part) {
+  private static Tensor of(Tensor whole, ArenaSlice part) {
     return whole.narrow(0, part.offset(), part.length());
   }
 
-  private static void addWeights(Tensor gradient, Tensor weight, double share) {
-    if (share != 0) {
-      try (var scalar = new Scalar(share)) {
+  private static void addWeights(Tensor gradient, Tensor weight, double decay) {
+    if (decay != 0) {
+      try (var scalar = new Scalar(decay)) {
         gradient.add_(weight, scalar);
       }
     }

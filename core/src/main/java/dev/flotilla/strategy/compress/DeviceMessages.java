@@ -10,13 +10,13 @@ interface DeviceMessages extends AutoCloseable {
   /**
    * What one rank has sent.
    *
-   * @param places ascending, as int64 on the device
+   * @param indices ascending, as int64 on the device
    * @param values as every rank reads them
    */
-  record Entries(Tensor places, Tensor values) {
+  record Entries(Tensor indices, Tensor values) {
 
     void free() {
-      TensorScope.free(places);
+      TensorScope.free(indices);
       TensorScope.free(values);
     }
   }
@@ -28,7 +28,7 @@ interface DeviceMessages extends AutoCloseable {
   Tensor messages();
 
   /** Writes this rank's message, and leaves in {@code values} what the readers will see. */
-  void write(Tensor places, Tensor values);
+  void write(Tensor indices, Tensor values);
 
   /** Reads the messages of all ranks; the caller frees the entries. */
   List<Entries> read();

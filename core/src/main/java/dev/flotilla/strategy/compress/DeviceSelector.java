@@ -46,10 +46,10 @@ final class DeviceSelector implements AutoCloseable {
   }
 
   /**
-   * Returns the places of at most k entries, ascending.
+   * Returns the indices of at most k entries, ascending.
    *
    * @param threshold what the step before has left
-   * @param above the places above it, ascending; null where nobody has looked
+   * @param above the indices above it, ascending; null where nobody has looked
    */
   Tensor choose(int k, int threshold, @Nullable Tensor above) {
     try (var scope = TensorScope.open()) {
@@ -128,9 +128,9 @@ final class DeviceSelector implements AutoCloseable {
 
   /** Returns where the k largest are, ascending; of those as large as the last one, the first. */
   private static Tensor largest(Tensor sizes, int k, Tensor smallest) {
-    var places = sizes.ge(smallest).nonzero().view(-1);
-    if (places.numel() == k) {
-      return places;
+    var indices = sizes.ge(smallest).nonzero().view(-1);
+    if (indices.numel() == k) {
+      return indices;
     }
     var above = sizes.gt(smallest);
     var equal = sizes.eq(smallest);

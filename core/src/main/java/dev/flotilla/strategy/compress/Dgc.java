@@ -41,18 +41,19 @@ import java.util.Set;
  *
  * @param rampupBeginStep T₀, updates before compression begins
  * @param rampupStep updates over which the list of sparsities is walked
- * @param sparsity shares of each bucket that are not sent, one after the other
+ * @param sparsity fractions of each bucket that are not sent, one after the other
  * @param minNumel elements from which on a parameter is compressed
  * @param selection how the entries are found
- * @param values how values travel
- * @param indices how places travel
+ * @param values how values are encoded
+ * @param indices how indices are encoded
  */
 public record Dgc(
     @Setting(doc = "updates before compression begins, >= 0", def = "0") long rampupBeginStep,
     @Setting(doc = "updates over which the list of sparsities is walked, >= 1", def = "1")
         long rampupStep,
     @Setting(
-            doc = "shares of the gradient that are not sent, each in [0, 1), one after the other",
+            doc =
+                "fractions of the gradient that are not sent, each in [0, 1), one after the other",
             def = "[0.999]")
         List<Double> sparsity,
     @Setting(doc = "parameters with fewer elements are exchanged densely", def = "16384")
@@ -64,19 +65,20 @@ public record Dgc(
             def = "fp32",
             words = {"fp32", "fp16"})
         Dtype values,
-    @Setting(doc = "places as int32, or packed into about 12 bits", def = "int32") Indices indices)
+    @Setting(doc = "indices as int32, or packed into about 12 bits", def = "int32")
+        IndexFormat indices)
     implements Strategy {
 
   /** Checks the settings. */
   public Dgc {
-    boolean allShares = sparsity.stream().allMatch(s -> s >= 0 && s < 1);
+    boolean areFractions = sparsity.stream().allMatch(s -> s >= 0 && s < 1);
     Check.that(rampupBeginStep >= 0, "rampup_begin_step", "must be at least 0", rampupBeginStep)
         .and(rampupStep >= 1, "rampup_step", "must be at least 1", rampupStep)
-        .and(!sparsity.isEmpty(), "sparsity", "must name at least one share", sparsity)
+        .and(!sparsity.isEmpty(), "sparsity", "must name at least one fraction", sparsity)
         .and(
-            allShares,
+            areFractions,
             "sparsity",
-            "must be shares in [0, 1), such as 0.999 to send a thousandth",
+            "must be fractions in [0, 1), such as 0.999 to send a thousandth",
             sparsity)
         .and(minNumel >= 1, "min_numel", "must be at least 1", minNumel)
         .and(
@@ -96,7 +98,13 @@ public record Dgc(
   /** Compresses after a dense phase, along a list of sparsities. */
   public Dgc(long rampupBeginStep, long rampupStep, List<Double> sparsity) {
     this(
-        rampupBeginStep, rampupStep, sparsity, 16384, Selection.SAMPLED, Dtype.FP32, Indices.INT32);
+        rampupBeginStep,
+        rampupStep,
+        sparsity,
+        16384,
+        Selection.SAMPLED,
+        Dtype.FP32,
+        IndexFormat.INT32);
   }
 
   /** Returns the same settings for parameters of other sizes. */
@@ -105,7 +113,7 @@ public record Dgc(
   }
 
   /** Returns the same settings with another form of messages. */
-  public Dgc sending(Dtype otherValues, Indices otherIndices) {
+  public Dgc sending(Dtype otherValues, IndexFormat otherIndices) {
     return new Dgc(
         rampupBeginStep, rampupStep, sparsity, minNumel, selection, otherValues, otherIndices);
   }
@@ -119,8 +127,8 @@ public record Dgc(
     return new Ramp(rampupBeginStep, rampupStep, sparsity);
   }
 
-  WireFormat format(int elements, double share) {
-    return new WireFormat(indices, values, Ramp.kept(elements, share), elements);
+  WireFormat format(int elements, double fraction) {
+    return new WireFormat(indices, values, Ramp.kept(elements, fraction), elements);
   }
 
   @Override

@@ -11,10 +11,10 @@ import java.util.function.ToDoubleFunction;
 /**
  * Which parameters are compressed, and which are so small that they travel densely.
  *
- * @param compressed stretches of large parameters
- * @param dense stretches of small ones
+ * @param compressed slices of large parameters
+ * @param dense slices of small ones
  */
-record Division(List<Stretch> compressed, List<Stretch> dense) {
+record Division(List<ArenaSlice> compressed, List<ArenaSlice> dense) {
 
   /**
    * Divides an arena.
@@ -24,34 +24,33 @@ record Division(List<Stretch> compressed, List<Stretch> dense) {
    */
   static Division of(Layout layout, long minNumel, ToDoubleFunction<Slot> decay) {
     Predicate<Slot> isLarge = slot -> slot.length() >= minNumel;
-    return new Division(
-        stretches(layout, isLarge, decay), stretches(layout, isLarge.negate(), decay));
+    return new Division(slices(layout, isLarge, decay), slices(layout, isLarge.negate(), decay));
   }
 
   /**
    * Returns the whole arena, cut only where the decay changes, as it is without compression: other
    * cuts would round otherwise at their ends.
    */
-  static List<Stretch> everything(Layout layout, ToDoubleFunction<Slot> decay) {
-    var stretches = stretches(layout, _ -> true, decay);
-    List<Stretch> all = new ArrayList<>();
-    for (int i = 0; i < stretches.size(); i++) {
-      var stretch = stretches.get(i);
-      long end = i + 1 < stretches.size() ? stretches.get(i + 1).offset() : layout.length();
-      all.add(new Stretch(stretch.offset(), end - stretch.offset(), stretch.decay()));
+  static List<ArenaSlice> everything(Layout layout, ToDoubleFunction<Slot> decay) {
+    var slices = slices(layout, _ -> true, decay);
+    List<ArenaSlice> all = new ArrayList<>();
+    for (int i = 0; i < slices.size(); i++) {
+      var slice = slices.get(i);
+      long end = i + 1 < slices.size() ? slices.get(i + 1).offset() : layout.length();
+      all.add(new ArenaSlice(slice.offset(), end - slice.offset(), slice.decay()));
     }
     return all;
   }
 
   /** Neighbours are joined, with the gap between them: it is zero and stays zero. */
-  private static List<Stretch> stretches(
+  private static List<ArenaSlice> slices(
       Layout layout, Predicate<Slot> member, ToDoubleFunction<Slot> decay) {
-    List<Stretch> found = new ArrayList<>();
+    List<ArenaSlice> found = new ArrayList<>();
     boolean wasMember = false;
     for (var slot : layout.slots()) {
       boolean isMember = member.test(slot);
       if (isMember) {
-        var next = new Stretch(slot.offset(), slot.length(), decay.applyAsDouble(slot));
+        var next = new ArenaSlice(slot.offset(), slot.length(), decay.applyAsDouble(slot));
         boolean joins = wasMember && found.getLast().decay() == next.decay();
         found.add(joins ? joined(found.removeLast(), next) : next);
       }
@@ -60,19 +59,19 @@ record Division(List<Stretch> compressed, List<Stretch> dense) {
     return List.copyOf(found);
   }
 
-  private static Stretch joined(Stretch first, Stretch second) {
-    return new Stretch(first.offset(), second.end() - first.offset(), first.decay());
+  private static ArenaSlice joined(ArenaSlice first, ArenaSlice second) {
+    return new ArenaSlice(first.offset(), second.end() - first.offset(), first.decay());
   }
 
   /** Returns what of a bucket is compressed. */
-  List<Stretch> compressedIn(Bucket bucket) {
+  List<ArenaSlice> compressedIn(Bucket bucket) {
     return compressed.stream()
-        .map(stretch -> stretch.between(bucket.offset(), bucket.offset() + bucket.length()))
-        .filter(stretch -> stretch.length() > 0)
+        .map(slice -> slice.between(bucket.offset(), bucket.offset() + bucket.length()))
+        .filter(slice -> slice.length() > 0)
         .toList();
   }
 
-  static long elements(List<Stretch> stretches) {
-    return stretches.stream().mapToLong(Stretch::length).sum();
+  static long elements(List<ArenaSlice> slices) {
+    return slices.stream().mapToLong(ArenaSlice::length).sum();
   }
 }

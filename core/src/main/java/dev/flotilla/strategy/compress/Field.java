@@ -6,13 +6,13 @@ import java.nio.FloatBuffer;
 import java.nio.IntBuffer;
 
 /**
- * A compressed stretch of a bucket in memory.
+ * A compressed slice of a bucket in memory.
  *
  * <p>Buffers, not segments: they are quick also before the optimising compiler has seen a loop.
  *
  * @param start its first element, counted from the start of the bucket
  * @param length number of elements
- * @param decay this rank's share λ / N of the decay
+ * @param decay this rank's part λ / N of the decay
  * @param gradient the gradient g
  * @param velocity the velocity u
  * @param residual the residual v
@@ -29,7 +29,7 @@ record Field(
     IntBuffer residualBits,
     FloatBuffer weight) {
 
-  /** Takes a stretch of four arenas. */
+  /** Takes a slice of four arenas. */
   Field(
       int start,
       float decay,
@@ -57,7 +57,7 @@ record Field(
     return residualBits.get(at) & TopKeys.WITHOUT_SIGN;
   }
 
-  boolean holds(int place) {
-    return place < start + length;
+  boolean holds(int index) {
+    return index < start + length;
   }
 }

@@ -28,7 +28,7 @@ final class FusedCorrection implements AutoCloseable {
   private final Rule rule;
   private final DeviceField field;
   private final Tensor count;
-  private Tensor places;
+  private Tensor indices;
 
   private FusedCorrection(GpuKernel kernel, Rule rule, DeviceField field) {
     this.kernel = kernel;
@@ -37,7 +37,7 @@ final class FusedCorrection implements AutoCloseable {
     try (var _ = TensorScope.open()) {
       var device = ComputeDevice.of(field.residual());
       count = TensorScope.keep(device.zeros(torch.ScalarType.Int, 1));
-      places = TensorScope.keep(device.empty(torch.ScalarType.Int, 0));
+      indices = TensorScope.keep(device.empty(torch.ScalarType.Int, 0));
     }
   }
 
@@ -56,13 +56,13 @@ final class FusedCorrection implements AutoCloseable {
     return GpuKernel.compile(device, FusedCorrection.class, "correction.cu", "correct");
   }
 
-  /** Makes room for so many places. */
+  /** Makes room for so many indices. */
   void allocate(long room) {
-    if (places.numel() < room) {
-      TensorScope.free(places);
+    if (indices.numel() < room) {
+      TensorScope.free(indices);
       try (var _ = TensorScope.open()) {
         var device = ComputeDevice.of(field.residual());
-        places = TensorScope.keep(device.empty(torch.ScalarType.Int, room));
+        indices = TensorScope.keep(device.empty(torch.ScalarType.Int, room));
       }
     }
   }
@@ -72,7 +72,7 @@ final class FusedCorrection implements AutoCloseable {
    *
    * @param factor c, what the gradient is multiplied by
    * @param limit a size of residuals
-   * @return the places of larger ones in ascending order, in the current scope; null if there are
+   * @return the indices of larger ones in ascending order, in the current scope; null if there are
    *     more than there is room for
    */
   @Nullable Tensor apply(double factor, float limit) {
@@ -83,10 +83,10 @@ final class FusedCorrection implements AutoCloseable {
     field.keepingOthers(() -> launch((float) factor, (float) decay, limit));
     try (var scope = TensorScope.open()) {
       long found = count.item_int();
-      if (found > places.numel()) {
+      if (found > indices.numel()) {
         return null;
       }
-      var sorted = places.narrow(0, 0, found).sort(0, false).get0().to(torch.ScalarType.Long);
+      var sorted = indices.narrow(0, 0, found).sort(0, false).get0().to(torch.ScalarType.Long);
       return scope.handOut(field.others().numel() == 0 ? sorted : still(sorted, limit));
     }
   }
@@ -111,8 +111,8 @@ final class FusedCorrection implements AutoCloseable {
         rule.nesterov() ? momentum : 1f,
         limit,
         count,
-        (int) places.numel(),
-        places);
+        (int) indices.numel(),
+        indices);
   }
 
   /** Small parameters in between have no residuals any more. */
@@ -124,6 +124,6 @@ final class FusedCorrection implements AutoCloseable {
   @Override
   public void close() {
     TensorScope.free(count);
-    TensorScope.free(places);
+    TensorScope.free(indices);
   }
 }

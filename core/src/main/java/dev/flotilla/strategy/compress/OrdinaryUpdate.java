@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.bytedeco.pytorch.Tensor;
 
-/** The optimizer as it is without compression, over some stretches of the arena. */
+/** The optimizer as it is without compression, over some slices of the arena. */
 final class OrdinaryUpdate implements AutoCloseable {
 
   private final List<Tensor> kept = new ArrayList<>();
@@ -23,15 +23,15 @@ final class OrdinaryUpdate implements AutoCloseable {
    * @param velocity what momentum works on, as long as the arena
    */
   OrdinaryUpdate(
-      Optimizer settings, ParameterArena arena, Tensor velocity, List<Stretch> stretches) {
-    Map<Double, List<Stretch>> byDecay = new TreeMap<>();
-    stretches.forEach(s -> byDecay.computeIfAbsent(s.decay(), _ -> new ArrayList<>()).add(s));
+      Optimizer settings, ParameterArena arena, Tensor velocity, List<ArenaSlice> slices) {
+    Map<Double, List<ArenaSlice>> byDecay = new TreeMap<>();
+    slices.forEach(s -> byDecay.computeIfAbsent(s.decay(), _ -> new ArrayList<>()).add(s));
     List<ParameterGroup> groups = new ArrayList<>();
     List<List<Tensor>> velocities = new ArrayList<>();
     byDecay.forEach(
         (decay, members) -> {
           groups.add(new ParameterGroup(slices(arena, members), decay));
-          velocities.add(members.stream().map(stretch -> part(velocity, stretch)).toList());
+          velocities.add(members.stream().map(slice -> part(velocity, slice)).toList());
         });
     optimizer =
         settings instanceof Momentum momentum
@@ -39,17 +39,17 @@ final class OrdinaryUpdate implements AutoCloseable {
             : settings.bind(groups);
   }
 
-  private List<ParameterGroup.Slice> slices(ParameterArena arena, List<Stretch> stretches) {
-    return stretches.stream()
+  private List<ParameterGroup.Slice> slices(ParameterArena arena, List<ArenaSlice> slices) {
+    return slices.stream()
         .map(
-            stretch ->
+            slice ->
                 new ParameterGroup.Slice(
-                    part(arena.values(), stretch), part(arena.gradients().values(), stretch)))
+                    part(arena.values(), slice), part(arena.gradients().values(), slice)))
         .toList();
   }
 
-  private Tensor part(Tensor whole, Stretch stretch) {
-    var part = TensorScope.keep(whole.narrow(0, stretch.offset(), stretch.length()));
+  private Tensor part(Tensor whole, ArenaSlice slice) {
+    var part = TensorScope.keep(whole.narrow(0, slice.offset(), slice.length()));
     kept.add(part);
     return part;
   }

@@ -11,7 +11,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
-/** Messages of int32 places and float32 values, which the device itself reads and writes. */
+/** Messages of int32 indices and float32 values, which the device itself reads and writes. */
 final class PlainMessages implements DeviceMessages {
 
   private final int capacity;
@@ -40,10 +40,10 @@ final class PlainMessages implements DeviceMessages {
   }
 
   @Override
-  public void write(Tensor places, Tensor values) {
+  public void write(Tensor indices, Tensor values) {
     try (var _ = TensorScope.open()) {
-      long count = places.numel();
-      own.narrow(0, 0, count).copy_(places);
+      long count = indices.numel();
+      own.narrow(0, 0, count).copy_(indices);
       own.narrow(0, count, capacity - count).fill_(new Scalar(-1L));
       own.narrow(0, capacity, count).copy_(values.view(torch.ScalarType.Int));
     }
@@ -68,16 +68,16 @@ final class PlainMessages implements DeviceMessages {
   }
 
   /** One wait for the device, whatever the number of ranks; most messages are full. */
-  private long[] counts(Tensor places) {
+  private long[] counts(Tensor indices) {
     var last =
-        NativeView.of(places.select(1, capacity - 1).contiguous().cpu())
+        NativeView.of(indices.select(1, capacity - 1).contiguous().cpu())
             .toArray(ValueLayout.JAVA_INT);
-    if (Arrays.stream(last).allMatch(place -> place >= 0)) {
+    if (Arrays.stream(last).allMatch(index -> index >= 0)) {
       var counts = new long[ranks];
       Arrays.fill(counts, capacity);
       return counts;
     }
-    return NativeView.of(places.ge(new Scalar(0L)).sum(1).cpu()).toArray(ValueLayout.JAVA_LONG);
+    return NativeView.of(indices.ge(new Scalar(0L)).sum(1).cpu()).toArray(ValueLayout.JAVA_LONG);
   }
 
   @Override

@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param begin T₀, the first update that is compressed
  * @param steps R, updates over which the list is walked
- * @param sparsity S, shares of the gradient that are not sent
+ * @param sparsity S, fractions of the gradient that are not sent
  */
 record Ramp(long begin, long steps, List<Double> sparsity) {
 
@@ -23,18 +23,18 @@ record Ramp(long begin, long steps, List<Double> sparsity) {
     return update < begin;
   }
 
-  /** Returns the share that is not sent in a compressed update. */
+  /** Returns the fraction that is not sent in a compressed update. */
   double sparsityAt(long update) {
-    long place = Math.multiplyExact(update - begin, sparsity.size()) / steps;
-    return sparsity.get((int) Math.min(place, sparsity.size() - 1L));
+    long index = Math.multiplyExact(update - begin, sparsity.size()) / steps;
+    return sparsity.get((int) Math.min(index, sparsity.size() - 1L));
   }
 
-  /** Returns the smallest share that is ever held back; it asks for the largest messages. */
+  /** Returns the smallest fraction that is ever held back; it asks for the largest messages. */
   double least() {
     return sparsity.stream().mapToDouble(Double::doubleValue).min().orElseThrow();
   }
 
-  /** Returns the share that is held back in the end. */
+  /** Returns the fraction that is held back in the end. */
   double last() {
     return sparsity.getLast();
   }
@@ -42,7 +42,7 @@ record Ramp(long begin, long steps, List<Double> sparsity) {
   /** Returns how many of so many elements are sent: ⌊n (1 − s)⌋, but one at least. */
   static int kept(long elements, double sparsity) {
     // 1 - 0.9 is a little less than 0.1 in binary; the rounding gives the element back.
-    double share = elements * (1 - sparsity) + ROUNDING;
-    return Math.toIntExact(Math.max(Math.min(1, elements), (long) share));
+    double sent = elements * (1 - sparsity) + ROUNDING;
+    return Math.toIntExact(Math.max(Math.min(1, elements), (long) sent));
   }
 }

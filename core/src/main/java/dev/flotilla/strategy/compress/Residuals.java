@@ -52,11 +52,11 @@ final class Residuals implements AutoCloseable {
     }
   }
 
-  /** Leaves each rank its share of the velocity; the shares add up to what it was. */
+  /** Leaves each rank its part of the velocity; the parts add up to what it was. */
   void split(int ranks) {
     try (var _ = TensorScope.open()) {
-      var share = new Scalar(1.0 / ranks);
-      division.compressed().forEach(stretch -> part(velocity, stretch).mul_(share));
+      var part = new Scalar(1.0 / ranks);
+      division.compressed().forEach(slice -> part(velocity, slice).mul_(part));
     }
     residual.zero_();
     isSplit = true;
@@ -69,20 +69,20 @@ final class Residuals implements AutoCloseable {
   void join(ParameterArena arena, Collective collective, double lr) {
     try (var _ = TensorScope.open()) {
       var step = new Scalar(-lr);
-      for (var stretch : division.compressed()) {
-        var u = part(velocity, stretch);
-        var v = part(residual, stretch);
+      for (var slice : division.compressed()) {
+        var u = part(velocity, slice);
+        var v = part(residual, slice);
         collective.allReduce(u, Reduction.SUM, Traffic.EXCHANGE).await();
         collective.allReduce(v, Reduction.SUM, Traffic.EXCHANGE).await();
-        part(arena.values(), stretch).add_(v, step);
+        part(arena.values(), slice).add_(v, step);
       }
     }
     residual.zero_();
     isSplit = false;
   }
 
-  private static Tensor part(Tensor whole, Stretch stretch) {
-    return whole.narrow(0, stretch.offset(), stretch.length());
+  private static Tensor part(Tensor whole, ArenaSlice slice) {
+    return whole.narrow(0, slice.offset(), slice.length());
   }
 
   void remember(RunState state) {
@@ -99,10 +99,10 @@ final class Residuals implements AutoCloseable {
     }
   }
 
-  private static void tensors(State state, String name, Tensor whole, List<Stretch> stretches) {
+  private static void tensors(State state, String name, Tensor whole, List<ArenaSlice> slices) {
     try (var _ = TensorScope.open()) {
-      for (int i = 0; i < stretches.size(); i++) {
-        state.tensor(name + "/" + i, part(whole, stretches.get(i)));
+      for (int i = 0; i < slices.size(); i++) {
+        state.tensor(name + "/" + i, part(whole, slices.get(i)));
       }
     }
   }

@@ -5,7 +5,7 @@ import java.util.List;
 /** Estimates a threshold from every two-hundredth residual, or from more of few. */
 final class Sample {
 
-  private static final int SHARE = 200;
+  private static final int EVERY = 200;
   private static final int LEAST = 1 << 16;
 
   private int[] keys = new int[0];
@@ -29,7 +29,7 @@ final class Sample {
 
   /** Returns how far the residuals of a sample are apart. */
   static int stride(long elements) {
-    long size = Math.max(elements / SHARE, Math.min(elements, LEAST));
+    long size = Math.max(elements / EVERY, Math.min(elements, LEAST));
     // An odd stride does not keep step with rows and channels, which are often powers of two.
     return (int) Math.max(1, elements / size) | 1;
   }

@@ -104,7 +104,7 @@ final class Selector {
       for (int i = 0; i < field.length(); i++) {
         int key = field.key(i);
         if (key > smallest || (key == smallest && ties-- > 0)) {
-          found.places()[written++] = field.start() + i;
+          found.indices()[written++] = field.start() + i;
         }
       }
     }
@@ -145,13 +145,13 @@ final class Selector {
   private void readKeys(List<Field> fields, int count) {
     int i = 0;
     for (var field : fields) {
-      for (; i < count && field.holds(found.places()[i]); i++) {
-        keys[i] = field.key(found.places()[i] - field.start());
+      for (; i < count && field.holds(found.indices()[i]); i++) {
+        keys[i] = field.key(found.indices()[i] - field.start());
       }
     }
   }
 
-  /** Keeps the places of the k largest in their order; of equal ones, the first. */
+  /** Keeps the indices of the k largest in their order; of equal ones, the first. */
   private void dropBelow(int k, int smallest) {
     int count = found.count();
     int above = 0;
@@ -162,7 +162,7 @@ final class Selector {
     int written = 0;
     for (int i = 0; i < count; i++) {
       if (keys[i] > smallest || (keys[i] == smallest && ties-- > 0)) {
-        found.places()[written++] = found.places()[i];
+        found.indices()[written++] = found.indices()[i];
       }
     }
     found.count(written);

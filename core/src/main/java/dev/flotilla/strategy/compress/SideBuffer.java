@@ -20,16 +20,16 @@ final class SideBuffer implements AutoCloseable {
   private final List<Tensor> copies = new ArrayList<>();
   private Pending pending = Pending.DONE;
 
-  SideBuffer(Gradients gradients, List<Stretch> stretches, Collective collective) {
+  SideBuffer(Gradients gradients, List<ArenaSlice> slices, Collective collective) {
     this.collective = collective;
     try (var _ = TensorScope.open()) {
-      all = TensorScope.keep(gradients.values().new_zeros(Division.elements(stretches)));
+      all = TensorScope.keep(gradients.values().new_zeros(Division.elements(slices)));
       long at = 0;
-      for (var stretch : stretches) {
-        var place = gradients.values().narrow(0, stretch.offset(), stretch.length());
+      for (var slice : slices) {
+        var place = gradients.values().narrow(0, slice.offset(), slice.length());
         places.add(TensorScope.keep(place));
-        copies.add(TensorScope.keep(all.narrow(0, at, stretch.length())));
-        at += stretch.length();
+        copies.add(TensorScope.keep(all.narrow(0, at, slice.length())));
+        at += slice.length();
       }
     }
   }

@@ -8,17 +8,17 @@ import java.nio.ByteBuffer;
  * How the chosen entries of a bucket lie in a message of 32-bit words, which has the same length on
  * all ranks whatever they chose.
  *
- * <p>Places come first, then values. Places as int32 are followed by −1 where fewer than k were
- * chosen. Packed, they are Golomb-Rice codes of the distance to the place before: with l = ⌊log₂(n
+ * <p>Indices come first, then values. Indices as int32 are followed by −1 where fewer than k were
+ * chosen. Packed, they are Golomb-Rice codes of the distance to the index before: with l = ⌊log₂(n
  * / k)⌋, distance / 2^l in unary and the l low bits as they are, which is at most k (l + 1) + n /
  * 2^l bits in all, less than l + 3 bits each.
  *
- * @param indices how places are written
- * @param values how values are written
+ * @param indexFormat how indices are written
+ * @param dtype how values are written
  * @param capacity k, the most entries of a message
- * @param universe n, the number of places that can be named
+ * @param universe n, the number of indices that can be named
  */
-record WireFormat(Indices indices, Dtype values, int capacity, int universe) {
+record WireFormat(IndexFormat indexFormat, Dtype dtype, int capacity, int universe) {
 
   /** Returns the length of a message. */
   int words() {
@@ -26,7 +26,9 @@ record WireFormat(Indices indices, Dtype values, int capacity, int universe) {
   }
 
   private int valuesAt() {
-    return indices == Indices.INT32 ? capacity : 1 + Math.ceilDiv(packedBits(), Integer.SIZE);
+    return indexFormat == IndexFormat.INT32
+        ? capacity
+        : 1 + Math.ceilDiv(packedBits(), Integer.SIZE);
   }
 
   private int packedBits() {
@@ -35,11 +37,11 @@ record WireFormat(Indices indices, Dtype values, int capacity, int universe) {
   }
 
   private int scaleWords() {
-    return values == Dtype.FP16 ? 1 : 0;
+    return dtype == Dtype.FP16 ? 1 : 0;
   }
 
   private int valueWords() {
-    return values == Dtype.FP16 ? Math.ceilDiv(capacity, 2) : capacity;
+    return dtype == Dtype.FP16 ? Math.ceilDiv(capacity, 2) : capacity;
   }
 
   private int lowBits() {
@@ -50,17 +52,17 @@ record WireFormat(Indices indices, Dtype values, int capacity, int universe) {
   /**
    * Writes entries, and leaves in {@code values} what the readers will see.
    *
-   * @param places ascending
+   * @param indices ascending
    */
-  void write(ByteBuffer message, int[] places, float[] sent, int count) {
-    if (indices == Indices.INT32) {
+  void write(ByteBuffer message, int[] indices, float[] sent, int count) {
+    if (indexFormat == IndexFormat.INT32) {
       for (int i = 0; i < capacity; i++) {
-        message.putInt(byteAt(i), i < count ? places[i] : -1);
+        message.putInt(byteAt(i), i < count ? indices[i] : -1);
       }
     } else {
-      pack(message, places, count);
+      pack(message, indices, count);
     }
-    if (values == Dtype.FP32) {
+    if (dtype == Dtype.FP32) {
       for (int i = 0; i < count; i++) {
         message.putFloat(byteAt(valuesAt() + i), sent[i]);
       }
@@ -73,16 +75,16 @@ record WireFormat(Indices indices, Dtype values, int capacity, int universe) {
     return word * Integer.BYTES;
   }
 
-  private void pack(ByteBuffer message, int[] places, int count) {
+  private void pack(ByteBuffer message, int[] indices, int count) {
     message.putInt(0, count);
     int low = lowBits();
     var bits = new BitWriter(message, 1);
     int before = 0;
     for (int i = 0; i < count; i++) {
-      int distance = places[i] - before;
+      int distance = indices[i] - before;
       bits.putUnary(distance >> low);
       bits.put(distance, low);
-      before = places[i];
+      before = indices[i];
     }
     bits.end();
   }
@@ -110,37 +112,37 @@ record WireFormat(Indices indices, Dtype values, int capacity, int universe) {
     return Math.scalb(Float.float16ToFloat(half), -exponent);
   }
 
-  /** Reads the places of a message and returns how many there are. */
-  int readPlaces(ByteBuffer message, int[] places) {
-    if (indices == Indices.PACKED) {
-      return unpack(message, places);
+  /** Reads the indices of a message and returns how many there are. */
+  int readIndices(ByteBuffer message, int[] indices) {
+    if (indexFormat == IndexFormat.PACKED) {
+      return unpack(message, indices);
     }
     for (int i = 0; i < capacity; i++) {
-      places[i] = message.getInt(byteAt(i));
+      indices[i] = message.getInt(byteAt(i));
     }
     int count = capacity;
-    while (count > 0 && places[count - 1] < 0) {
+    while (count > 0 && indices[count - 1] < 0) {
       count--;
     }
     return count;
   }
 
-  private int unpack(ByteBuffer message, int[] places) {
+  private int unpack(ByteBuffer message, int[] indices) {
     int count = message.getInt(0);
     int low = lowBits();
     var bits = new BitReader(message, 1, valuesAt());
-    int place = 0;
+    int index = 0;
     for (int i = 0; i < count; i++) {
       long high = bits.getUnary() << low;
-      place += (int) (high | bits.get(low));
-      places[i] = place;
+      index += (int) (high | bits.get(low));
+      indices[i] = index;
     }
     return count;
   }
 
   /** Reads the values of a message with so many entries. */
   void readValues(ByteBuffer message, float[] target, int count) {
-    if (values == Dtype.FP32) {
+    if (dtype == Dtype.FP32) {
       for (int i = 0; i < count; i++) {
         target[i] = message.getFloat(byteAt(valuesAt() + i));
       }

@@ -25,7 +25,7 @@ import java.util.Set;
  * @param beginStep updates at the start that are averaged one by one
  * @param maxKSteps the largest interval
  * @param rule how the next interval is computed
- * @param shrink adacomm: the share of the interval that is left where it would not get smaller
+ * @param shrink adacomm: the fraction of the interval that is left where it would not get smaller
  * @param adaptEvery updates between two looks at the interval, at least; 1 for every average
  * @param momentum what becomes of the optimizer's memory
  * @param wire the type of numbers that travel
@@ -39,7 +39,7 @@ public record AdaptiveLocalSgd(
     @Setting(doc = "fleet's rule or the paper's: fleet or adacomm", def = "fleet")
         IntervalRule rule,
     @Setting(
-            doc = "adacomm: share of the interval left where it would not shrink, in (0, 1)",
+            doc = "adacomm: fraction of the interval left where it would not shrink, in (0, 1)",
             def = "0.5")
         double shrink,
     @Setting(doc = "updates between two looks at the interval, at least 1", def = "1")
@@ -53,7 +53,7 @@ public record AdaptiveLocalSgd(
     @Setting(doc = "average behind the next round's updates, one round late", def = "false")
         boolean overlap,
     @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
-        Among group)
+        AveragingGroup group)
     implements Strategy {
 
   private static final String KEY = "adaptive_localsgd";
@@ -74,7 +74,17 @@ public record AdaptiveLocalSgd(
 
   /** Starts with an interval and lets a rule change it. */
   public AdaptiveLocalSgd(int initKSteps, IntervalRule rule) {
-    this(initKSteps, 1, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, Among.RANK);
+    this(
+        initKSteps,
+        1,
+        16,
+        rule,
+        0.5,
+        1,
+        MomentumPolicy.LOCAL,
+        Dtype.FP32,
+        false,
+        AveragingGroup.RANK);
   }
 
   private Averaging averaging() {

@@ -27,7 +27,7 @@ record Averaging(
     MomentumPolicy momentum,
     Dtype wire,
     boolean overlap,
-    Among group,
+    AveragingGroup group,
     @Nullable OuterOptimizer outer) {
 
   List<PlanIssue> issues(PlanFacts facts) {
@@ -61,7 +61,7 @@ record Averaging(
 
   /** Returns what the plan prints for the exchange. */
   String exchangeText() {
-    return group == Among.HOST
+    return group == AveragingGroup.HOST
         ? "dense mean inside each host"
         : "none: each rank's gradients are its own";
   }

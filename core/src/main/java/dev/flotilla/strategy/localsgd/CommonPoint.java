@@ -151,7 +151,7 @@ final class CommonPoint implements AutoCloseable {
       if (range.isOfParameters()) {
         now.sub_(then).add_(range.of(point));
       } else {
-        now.add_(shareLeft(now, then).mul_(range.of(point).sub(then)));
+        now.add_(fractionLeft(now, then).mul_(range.of(point).sub(then)));
       }
       live.write(range, difference);
     } else {
@@ -160,7 +160,7 @@ final class CommonPoint implements AutoCloseable {
   }
 
   /** Where nothing departed, all of the mean is taken in. */
-  private static Tensor shareLeft(Tensor now, Tensor then) {
+  private static Tensor fractionLeft(Tensor now, Tensor then) {
     var nothing = then.eq(new Scalar(0));
     return now.div(then)
         .clamp_min_(new Scalar(0))

@@ -5,8 +5,8 @@ public enum IntervalRule {
   /** Fleet's: ⌈√(k₀ · η₀ F / (η F₀))⌉. */
   FLEET,
   /**
-   * The paper's (Wang and Joshi, 2019): ⌈k₀ · √(η₀ F / (η F₀))⌉, or a share of the interval before
-   * where that would not be smaller.
+   * The paper's (Wang and Joshi, 2019): ⌈k₀ · √(η₀ F / (η F₀))⌉, or a fraction of the interval
+   * before where that would not be smaller.
    */
   ADACOMM
 }

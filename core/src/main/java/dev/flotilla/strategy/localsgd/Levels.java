@@ -23,19 +23,19 @@ import java.util.TreeMap;
 record Levels(Collective all, Collective inside, Collective across, int replicas) {
 
   /** Forms the groups; all ranks call it together. */
-  static Levels join(Among among, StepContext context) {
+  static Levels join(AveragingGroup group, StepContext context) {
     var all = context.collective();
-    return among == Among.HOST && all.size() > 1
+    return group == AveragingGroup.HOST && all.size() > 1
         ? byHost(all, context)
         : new Levels(all, new SoloCollective(), all, all.size());
   }
 
   /** Returns the same groups, whose operations wait as long as the rounds ask for. */
-  Levels with(Patience patience) {
+  Levels with(SyncTimeout timeout) {
     return new Levels(
-        new PatientGroup(all, patience),
-        new PatientGroup(inside, patience),
-        new PatientGroup(across, patience),
+        new SyncTimeoutGroup(all, timeout),
+        new SyncTimeoutGroup(inside, timeout),
+        new SyncTimeoutGroup(across, timeout),
         replicas);
   }
 

@@ -33,7 +33,7 @@ final class LocalAveraging implements Sync {
   private final RoundLog log;
   private final MeanWire wire;
   private final MeanWire exact;
-  private final Patience patience = new Patience();
+  private final SyncTimeout timeout = new SyncTimeout();
   private final boolean isAlone;
   private @Nullable CommonPoint common;
   // Whether all ranks hold the same parameters just now.
@@ -50,11 +50,11 @@ final class LocalAveraging implements Sync {
     this.isAlone = levels.replicas() == 1;
     this.steps = new SyncSteps(settings.beginStep());
     this.loss = new RoundLoss(interval.looksAtLastWindow());
-    var patient = levels.with(patience);
-    this.numbers = new RoundNumbers(patient.all());
+    var waiting = levels.with(timeout);
+    this.numbers = new RoundNumbers(waiting.all());
     this.log = new RoundLog(context.events(), levels.all().size(), levels.all().rank());
-    this.wire = SplitWire.of(settings.wire(), patient, context.arena().values().numel());
-    this.exact = new PlainWire(patient, Traffic.SCALAR);
+    this.wire = SplitWire.of(settings.wire(), waiting, context.arena().values().numel());
+    this.exact = new PlainWire(waiting, Traffic.SCALAR);
   }
 
   @Override
@@ -103,8 +103,8 @@ final class LocalAveraging implements Sync {
   /** Returns how long the present round has taken, in seconds. */
   private double noteRound(long now) {
     double seconds = (now - roundBegan) / 1e9;
-    patience.roundTook(seconds);
-    patience.roundsTook(numbers.seconds());
+    timeout.roundTook(seconds);
+    timeout.roundsTook(numbers.seconds());
     return seconds;
   }
 

@@ -45,7 +45,7 @@ public record LocalSgd(
     @Setting(doc = "average behind the next round's updates, one round late", def = "false")
         boolean overlap,
     @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
-        Among group,
+        AveragingGroup group,
     @Setting(doc = "optimizer that takes a round's difference for a gradient", def = "null")
         @Nullable OuterOptimizer outer)
     implements Strategy {
@@ -61,7 +61,7 @@ public record LocalSgd(
 
   /** Averages every so many updates from the first on. */
   public LocalSgd(int kSteps) {
-    this(kSteps, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, Among.RANK, null);
+    this(kSteps, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, AveragingGroup.RANK, null);
   }
 
   private Averaging averaging() {

@@ -16,7 +16,8 @@ import dev.flotilla.settings.Setting;
 public record OuterOptimizer(
     @Setting(doc = "sgd or nesterov", def = "nesterov") OuterRule name,
     @Setting(doc = "learning rate of the outer update, > 0", def = "0.7") double lr,
-    @Setting(doc = "share of the velocity that is kept, in [0, 1)", def = "0.9") double momentum) {
+    @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0.9")
+        double momentum) {
 
   /** Checks the settings. */
   public OuterOptimizer {

@@ -22,7 +22,7 @@ final class FreeMemory {
   private FreeMemory() {}
 
   /**
-   * Returns this rank's share of what is free, less a margin for everything else; all ranks call it
+   * Returns this rank's part of what is free, less a margin for everything else; all ranks call it
    * together.
    */
   static long forActivations(ComputeDevice device, int ranksOnHost, Collective all) {

@@ -184,7 +184,7 @@ public record Recompute(
 
   private PlanIssue noEffect(List<String> names) {
     return PlanIssue.warning(
-        "recompute has no effect: the model has %d segments, and the last stretch runs once"
+        "recompute has no effect: the model has %d segments, and the last span runs once"
             .formatted(names.size()),
         "set every to less than " + names.size());
   }

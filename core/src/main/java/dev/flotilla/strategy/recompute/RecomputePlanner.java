@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the parts to recompute that cost the least time under a limit of memory.
  *
- * <p>A kept part i holds kᵢ bytes until backward. A recomputed stretch [s, e) holds the memory that
+ * <p>A kept part i holds kᵢ bytes until backward. A recomputed span [s, e) holds the memory that
  * leaves it, r(s, e), and when backward comes to it, everything it computes again and the gradient
  * of what leaves it: with p(s) held before it, p(s) + Σ kᵢ + b(e) must fit. Dynamic programming
  * over the parts keeps, for each place in the chain, the choices of which none takes both more

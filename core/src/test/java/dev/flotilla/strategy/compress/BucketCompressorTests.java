@@ -25,7 +25,7 @@ class BucketCompressorTests {
   private static final double LR = 0.1;
 
   /** Where the arithmetic is done. */
-  enum Place {
+  enum Where {
     CPU,
     DEVICE
   }
@@ -35,16 +35,16 @@ class BucketCompressorTests {
     private final List<Playground> grounds = new ArrayList<>();
     private final List<BucketCompressor> buckets = new ArrayList<>();
 
-    Job(Place place, int ranks, Dgc settings, Rule rule, double decay) {
+    Job(Where where, int ranks, Dgc settings, Rule rule, double decay) {
       for (int rank = 0; rank < ranks; rank++) {
         var ground = new Playground(LENGTH);
         Playground.randomize(List.of(ground.weight()), 77, 1);
         grounds.add(ground);
-        double share = decay / ranks;
+        double ownDecay = decay / ranks;
         buckets.add(
-            place == Place.CPU
-                ? new CpuBucket(settings, rule, ground.fields((float) share), LENGTH, ranks)
-                : new DeviceBucket(settings, rule, ground.deviceField(share), LENGTH, ranks));
+            where == Where.CPU
+                ? new CpuBucket(settings, rule, ground.fields((float) ownDecay), LENGTH, ranks)
+                : new DeviceBucket(settings, rule, ground.deviceField(ownDecay), LENGTH, ranks));
       }
     }
 
@@ -142,16 +142,16 @@ class BucketCompressorTests {
     "DEVICE, 2, 0, false, 0.01",
   })
   void manyStepsFollowTheFormulas(
-      Place place, int ranks, double momentum, boolean nesterov, double decay) {
+      Where where, int ranks, double momentum, boolean nesterov, double decay) {
     var settings = new Dgc().selecting(Selection.EXACT);
-    try (var job = new Job(place, ranks, settings, new Rule(momentum, nesterov, true), decay)) {
+    try (var job = new Job(where, ranks, settings, new Rule(momentum, nesterov, true), decay)) {
       var weights = Playground.copy(job.grounds.getFirst().weight());
       var oracle = new Oracle(ranks, momentum, nesterov, decay, weights);
-      var places = compressed(job);
+      var indices = compressed(job);
       for (int step = 0; step < 25; step++) {
         double sparsity = step < 10 ? 0.9 : 0.99;
         var gradients = gradients(job, step);
-        oracle.step(gradients, 0.25, Ramp.kept(places.size(), sparsity), places);
+        oracle.step(gradients, 0.25, Ramp.kept(indices.size(), sparsity), indices);
         job.step(sparsity, 0.25);
       }
       assertClose(job, oracle, nesterov ? momentum : 1);
@@ -195,11 +195,11 @@ class BucketCompressorTests {
     "DEVICE, FP16, PACKED, SAMPLED",
   })
   void whatIsSentAndWhatIsKeptIsWhatThereWas(
-      Place place, Dtype values, Indices indices, Selection selection) {
+      Where where, Dtype values, IndexFormat indices, Selection selection) {
     var settings = new Dgc().selecting(selection).sending(values, indices);
     var rule = new Rule(0.9, false, true);
-    try (var with = new Job(place, 1, settings, rule, 0);
-        var without = new Job(place, 1, new Dgc(), rule, 0)) {
+    try (var with = new Job(where, 1, settings, rule, 0);
+        var without = new Job(where, 1, new Dgc(), rule, 0)) {
       for (int step = 0; step < 8; step++) {
         copyState(with, without);
         gradients(with, step);
@@ -247,9 +247,9 @@ class BucketCompressorTests {
 
   @ParameterizedTest
   @EnumSource
-  void ranksThatStartAlikeStayAlikeToTheBit(Place place) {
+  void ranksThatStartAlikeStayAlikeToTheBit(Where where) {
     for (int ranks = 2; ranks <= 4; ranks++) {
-      try (var job = new Job(place, ranks, new Dgc(), new Rule(0.9, false, true), 1e-3)) {
+      try (var job = new Job(where, ranks, new Dgc(), new Rule(0.9, false, true), 1e-3)) {
         for (int step = 0; step < 50; step++) {
           gradients(job, step);
           job.step(step < 5 ? 0.75 : 0.99, 1);
@@ -265,9 +265,9 @@ class BucketCompressorTests {
   /** Everything is sent at once, so that only the masking tells whether there is a momentum. */
   @ParameterizedTest
   @CsvSource({"CPU, true", "CPU, false", "DEVICE, true", "DEVICE, false"})
-  void sparsityZeroIsMomentumWithoutMaskingAndPlainDescentWithIt(Place place, boolean masks) {
+  void sparsityZeroIsMomentumWithoutMaskingAndPlainDescentWithIt(Where where, boolean masks) {
     var rule = new Rule(0.9, false, masks);
-    try (var job = new Job(place, 2, new Dgc(), rule, 0)) {
+    try (var job = new Job(where, 2, new Dgc(), rule, 0)) {
       var w = Playground.copy(job.grounds.getFirst().weight());
       var expected = IntStream.range(0, LENGTH).mapToDouble(i -> w[i]).toArray();
       var velocity = new double[LENGTH];
@@ -289,9 +289,9 @@ class BucketCompressorTests {
 
   @ParameterizedTest
   @EnumSource
-  void manyEntriesPerRankAreAppliedLikeFew(Place place) {
+  void manyEntriesPerRankAreAppliedLikeFew(Where where) {
     var random = new SplittableRandom(4);
-    try (var dense = new Job(place, 3, new Dgc(), new Rule(0, false, true), 0)) {
+    try (var dense = new Job(where, 3, new Dgc(), new Rule(0, false, true), 0)) {
       var before = Playground.copy(dense.grounds.getFirst().weight());
       var sums = new double[LENGTH];
       for (var ground : dense.grounds) {
@@ -307,11 +307,11 @@ class BucketCompressorTests {
     }
   }
 
-  /** What lies between the stretches belongs to small parameters, which another update moves. */
+  /** What lies between the slices belongs to small parameters, which another update moves. */
   @ParameterizedTest
   @EnumSource
-  void smallParametersInBetweenKeepTheirVelocity(Place place) {
-    try (var job = new Job(place, 2, new Dgc(), new Rule(0.9, false, true), 0.1)) {
+  void smallParametersInBetweenKeepTheirVelocity(Where where) {
+    try (var job = new Job(where, 2, new Dgc(), new Rule(0.9, false, true), 0.1)) {
       var ground = job.grounds.getFirst();
       Playground.fill(ground.velocity(), i -> 1 + i);
       int between = LENGTH / 2;
@@ -333,8 +333,8 @@ class BucketCompressorTests {
   void aDeviceChoosesWhatTheCpuChooses(Selection selection, double sparsity) {
     var settings = new Dgc().selecting(selection);
     var rule = new Rule(0.9, false, true);
-    try (var here = new Job(Place.CPU, 2, settings, rule, 0);
-        var there = new Job(Place.DEVICE, 2, settings, rule, 0)) {
+    try (var here = new Job(Where.CPU, 2, settings, rule, 0);
+        var there = new Job(Where.DEVICE, 2, settings, rule, 0)) {
       for (int step = 0; step < 20; step++) {
         gradients(here, step);
         gradients(there, step);

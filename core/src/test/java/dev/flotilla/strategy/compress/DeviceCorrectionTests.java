@@ -34,7 +34,7 @@ class DeviceCorrectionTests {
               floats(0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
               floats(0, 0, 0, 0, 0, 0),
               floats(7, 7, 7, 7, 7, 7),
-              List.of(new Stretch(0, 2, decay), new Stretch(4, 2, decay)),
+              List.of(new ArenaSlice(0, 2, decay), new ArenaSlice(4, 2, decay)),
               TensorScope.keep(Tensors.ofLongs(2, 3)));
       try (var correction = new DeviceCorrection(new Rule(momentum, nesterov, true), field)) {
         correction.apply(0.5);

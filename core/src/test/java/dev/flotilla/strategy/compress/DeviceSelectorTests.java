@@ -31,10 +31,10 @@ class DeviceSelectorTests {
 
   private static long[] largest(double[] values, int k) {
     return IntStream.range(0, values.length)
-        .filter(place -> values[place] != 0)
+        .filter(index -> values[index] != 0)
         .boxed()
         .sorted(
-            Comparator.<Integer>comparingDouble(place -> -Math.abs(values[place]))
+            Comparator.<Integer>comparingDouble(index -> -Math.abs(values[index]))
                 .thenComparing(Comparator.naturalOrder()))
         .limit(k)
         .mapToLong(Integer::longValue)

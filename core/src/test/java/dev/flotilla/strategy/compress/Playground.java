@@ -13,7 +13,7 @@ import java.util.stream.LongStream;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
-/** Arenas of one rank, with some stretches that are compressed. */
+/** Arenas of one rank, with some slices that are compressed. */
 final class Playground implements AutoCloseable {
 
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
@@ -40,12 +40,12 @@ final class Playground implements AutoCloseable {
     }
   }
 
-  /** Returns the same stretches as a device takes them; main memory stands for one here. */
+  /** Returns the same slices as a device takes them; main memory stands for one here. */
   DeviceField deviceField(double decay) {
     try (var _ = TensorScope.open()) {
-      List<Stretch> decays = new ArrayList<>();
+      List<ArenaSlice> decays = new ArrayList<>();
       for (var field : fields(0)) {
-        decays.add(new Stretch(field.start(), field.length(), decay));
+        decays.add(new ArenaSlice(field.start(), field.length(), decay));
       }
       var gap = LongStream.range(decays.get(0).end(), decays.get(1).offset()).toArray();
       return new DeviceField(
@@ -57,7 +57,7 @@ final class Playground implements AutoCloseable {
     return TensorScope.keep(tensors.get(arena).narrow(0, 0, length));
   }
 
-  /** Returns two stretches with a gap between them, which together make up most of the memory. */
+  /** Returns two slices with a gap between them, which together make up most of the memory. */
   List<Field> fields(float decay) {
     int half = length / 2;
     List<Field> fields = new ArrayList<>();
@@ -90,7 +90,7 @@ final class Playground implements AutoCloseable {
     return source.toArray(FLOAT);
   }
 
-  /** Fills the stretches with normal deviates of a size. */
+  /** Fills the slices with normal deviates of a size. */
   static void randomize(List<MemorySegment> targets, long seed, double size) {
     var random = new SplittableRandom(seed);
     targets.forEach(target -> fill(target, _ -> random.nextGaussian() * size));

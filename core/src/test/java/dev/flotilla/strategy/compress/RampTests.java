@@ -9,10 +9,10 @@ class RampTests {
 
   @Test
   void fiveSparsitiesOverAHundredStepsTakeTwentyEach() {
-    var shares = List.of(0.75, 0.9375, 0.984375, 0.996, 0.999);
-    var ramp = new Ramp(0, 100, shares);
+    var fractions = List.of(0.75, 0.9375, 0.984375, 0.996, 0.999);
+    var ramp = new Ramp(0, 100, fractions);
     for (int step = 0; step < 300; step++) {
-      assertThat(ramp.sparsityAt(step)).isEqualTo(shares.get(Math.min(step / 20, 4)));
+      assertThat(ramp.sparsityAt(step)).isEqualTo(fractions.get(Math.min(step / 20, 4)));
     }
   }
 

@@ -27,16 +27,16 @@ class SelectorTests {
     found.clear();
     fields.forEach(field -> found.scan(field, threshold));
     selector.choose(fields, elements, k, threshold);
-    return Arrays.copyOf(found.places(), found.count());
+    return Arrays.copyOf(found.indices(), found.count());
   }
 
   private int[] largest(int k) {
     var residual = Playground.copy(ground.residual());
     return fields.stream()
         .flatMap(field -> IntStream.range(field.start(), field.start() + field.length()).boxed())
-        .filter(place -> residual[place] != 0)
+        .filter(index -> residual[index] != 0)
         .sorted(
-            Comparator.<Integer>comparingInt(place -> -TopKeys.key(residual[place]))
+            Comparator.<Integer>comparingInt(index -> -TopKeys.key(residual[index]))
                 .thenComparing(Comparator.naturalOrder()))
         .limit(k)
         .mapToInt(Integer::intValue)

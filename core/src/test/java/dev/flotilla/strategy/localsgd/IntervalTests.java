@@ -57,7 +57,16 @@ class IntervalTests {
   private static AdaptiveInterval adaptive(int init, int begin, IntervalRule rule) {
     return new AdaptiveInterval(
         new AdaptiveLocalSgd(
-            init, begin, 16, rule, 0.5, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, Among.RANK));
+            init,
+            begin,
+            16,
+            rule,
+            0.5,
+            1,
+            MomentumPolicy.LOCAL,
+            Dtype.FP32,
+            false,
+            AveragingGroup.RANK));
   }
 
   @ParameterizedTest
@@ -153,7 +162,7 @@ class IntervalTests {
                 MomentumPolicy.LOCAL,
                 Dtype.FP32,
                 false,
-                Among.RANK));
+                AveragingGroup.RANK));
     interval.adapt(new Totals(20, 10), 0.1, 1);
     interval.adapt(new Totals(20, 10), 0.1, 9);
     interval.adapt(new Totals(20, 10), 0.1, 17);

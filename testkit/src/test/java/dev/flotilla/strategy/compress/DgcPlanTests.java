@@ -48,15 +48,15 @@ class DgcPlanTests {
   @CsvSource(
       delimiter = '|',
       value = {
-        "1.0 | sparsity: must be shares in [0, 1), such as 0.999 to send a thousandth, but was",
-        "1.2 | sparsity: must be shares in [0, 1), such as 0.999 to send a thousandth, but was",
-        "-0.1 | sparsity: must be shares in [0, 1), such as 0.999 to send a thousandth, but was",
-        "NaN | sparsity: must be shares in [0, 1), such as 0.999 to send a thousandth, but was",
+        "1.0 | sparsity: must be fractions in [0, 1), such as 0.999 to send a thousandth, but was",
+        "1.2 | sparsity: must be fractions in [0, 1), such as 0.999 to send a thousandth, but was",
+        "-0.1 | sparsity: must be fractions in [0, 1), such as 0.999 to send a thousandth, but was",
+        "NaN | sparsity: must be fractions in [0, 1), such as 0.999 to send a thousandth, but was",
       })
-  void sharesOutsideOfTheRangeAreRefused(double share, String expected) {
-    assertThatThrownBy(() -> new Dgc(0, 1, List.of(0.5, share)))
+  void fractionsOutsideOfTheRangeAreRefused(double fraction, String expected) {
+    assertThatThrownBy(() -> new Dgc(0, 1, List.of(0.5, fraction)))
         .isInstanceOf(ConfigException.class)
-        .hasMessageContaining(expected + " [0.5, " + share + "]");
+        .hasMessageContaining(expected + " [0.5, " + fraction + "]");
   }
 
   @Test
@@ -65,7 +65,7 @@ class DgcPlanTests {
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("rampup_begin_step: must be at least 0, but was -1")
         .hasMessageContaining("rampup_step: must be at least 1, but was 0")
-        .hasMessageContaining("sparsity: must name at least one share, but was []");
+        .hasMessageContaining("sparsity: must name at least one fraction, but was []");
     assertThatThrownBy(() -> new Dgc().minNumel(0))
         .hasMessageContaining("min_numel: must be at least 1, but was 0");
   }
@@ -122,7 +122,7 @@ class DgcPlanTests {
   }
 
   @Test
-  void fallingSharesAreAWarning() {
+  void fallingFractionsAreAWarning() {
     assertThat(warnings(new Dgc(0, 10, List.of(0.99, 0.9)), 2))
         .singleElement()
         .asString()

@@ -69,8 +69,8 @@ class DgcTests {
   }
 
   private static Dgc dgc(long denseUpdates, double... sparsity) {
-    var shares = IntStream.range(0, sparsity.length).mapToObj(i -> sparsity[i]).toList();
-    return new Dgc(denseUpdates, 10, shares).minNumel(32);
+    var fractions = IntStream.range(0, sparsity.length).mapToObj(i -> sparsity[i]).toList();
+    return new Dgc(denseUpdates, 10, fractions).minNumel(32);
   }
 
   private static TrainerBuilder trainer(World world, Optimizer optimizer, Strategy... techniques) {
@@ -147,7 +147,7 @@ class DgcTests {
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 4})
   void ranksHoldTheSameBitsAfterTwoHundredSteps(int ranks) {
-    var settings = dgc(5, 0.5, 0.75, 0.9).sending(Dtype.FP16, Indices.PACKED);
+    var settings = dgc(5, 0.5, 0.75, 0.9).sending(Dtype.FP16, IndexFormat.PACKED);
     var all = train(ranks, 200, new Momentum(0.05, 0.9, false, 1e-4), settings);
     assertThat(all).allSatisfy(one -> assertThat(one.isSameAs(all.getFirst())).isTrue());
   }
@@ -178,8 +178,8 @@ class DgcTests {
     assertThat(moves.getFirst()).isCloseTo(norm * Math.sqrt(2), within(1e-3));
   }
 
-  private static org.assertj.core.data.Offset<Double> within(double share) {
-    return org.assertj.core.data.Offset.offset(share * 0.014);
+  private static org.assertj.core.data.Offset<Double> within(double fraction) {
+    return org.assertj.core.data.Offset.offset(fraction * 0.014);
   }
 
   private static double distance(Snapshot a, Snapshot b) {

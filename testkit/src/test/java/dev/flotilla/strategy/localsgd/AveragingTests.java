@@ -100,7 +100,7 @@ class AveragingTests {
 
   private static LocalSgd local(
       int k, Dtype wire, boolean overlap, @Nullable OuterOptimizer outer) {
-    return new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, overlap, Among.RANK, outer);
+    return new LocalSgd(k, 1, MomentumPolicy.LOCAL, wire, overlap, AveragingGroup.RANK, outer);
   }
 
   @ParameterizedTest
@@ -241,7 +241,8 @@ class AveragingTests {
       value = Dtype.class,
       names = {"FP32", "INT8"})
   void hostsStayTogetherAtEveryUpdateAndMeetAtAverages(Dtype wire) {
-    var technique = new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, false, Among.HOST, null);
+    var technique =
+        new LocalSgd(4, 1, MomentumPolicy.LOCAL, wire, false, AveragingGroup.HOST, null);
     var paths = Ranks.of(4).callWorlds(world -> steps(onTwoHosts(world), 9, technique));
     for (int update = 1; update <= 9; update++) {
       assertThat(isSame(paths.get(0), paths.get(1), update)).isTrue();
@@ -256,7 +257,8 @@ class AveragingTests {
 
   @Test
   void oneHostAloneIsSynchronousTraining() {
-    var technique = new LocalSgd(4, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, Among.HOST, null);
+    var technique =
+        new LocalSgd(4, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, AveragingGroup.HOST, null);
     var one = Ranks.of(2).callWorlds(world -> steps(world, 9, technique)).getFirst();
     var plain = Ranks.of(2).callWorlds(world -> steps(world, 9)).getFirst();
     assertThat(one.getLast().isSameAs(plain.getLast())).isTrue();

@@ -31,7 +31,8 @@ class FadingMemoryTests {
   private static final ColouredPoints POINTS = new ColouredPoints(64, 8, 4);
   private static final int ROUND = 16;
 
-  private static LocalSgd averaging(MomentumPolicy momentum, boolean overlap, Among group) {
+  private static LocalSgd averaging(
+      MomentumPolicy momentum, boolean overlap, AveragingGroup group) {
     return new LocalSgd(ROUND, 1, momentum, Dtype.FP32, overlap, group, null);
   }
 
@@ -60,7 +61,7 @@ class FadingMemoryTests {
   @Test
   void secondMomentsStayPositiveWhileAnAverageTravels() {
     var adam = new Adam(0.01, List.of(0.9, 0.9), 1e-8, 0);
-    var technique = averaging(MomentumPolicy.AVERAGE, true, Among.RANK);
+    var technique = averaging(MomentumPolicy.AVERAGE, true, AveragingGroup.RANK);
     var ranks =
         Ranks.of(2)
             .callWorlds(
@@ -73,7 +74,7 @@ class FadingMemoryTests {
 
   @Test
   void variancesStayPositiveWhileAnAverageTravels() {
-    var technique = averaging(MomentumPolicy.LOCAL, true, Among.RANK);
+    var technique = averaging(MomentumPolicy.LOCAL, true, AveragingGroup.RANK);
     var model = new NormedPerceptron(8, 16, 4);
     var ranks =
         Ranks.of(2)
@@ -87,7 +88,7 @@ class FadingMemoryTests {
   @Test
   void statisticsOfAllRanksOfAHostCount() {
     var model = new NormedPerceptron(8, 16, 4);
-    var technique = averaging(MomentumPolicy.LOCAL, false, Among.HOST);
+    var technique = averaging(MomentumPolicy.LOCAL, false, AveragingGroup.HOST);
     int before = ROUND;
     var apart = onTwoHosts(model, technique, before);
     var together = onTwoHosts(model, technique, before + 1);

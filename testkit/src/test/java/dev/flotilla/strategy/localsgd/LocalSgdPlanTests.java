@@ -180,7 +180,8 @@ class LocalSgdPlanTests {
             .model(new Mlp(8, List.of(4), 2))
             .optimizer(hidden)
             .strategy(
-                new LocalSgd(4, 1, MomentumPolicy.AVERAGE, Dtype.FP32, false, Among.RANK, null));
+                new LocalSgd(
+                    4, 1, MomentumPolicy.AVERAGE, Dtype.FP32, false, AveragingGroup.RANK, null));
     assertThatThrownBy(builder::plan).hasMessageContaining("a TorchOptimizer does not hand out");
   }
 

@@ -100,7 +100,7 @@ class LocalSgdTests {
   }
 
   private static LocalSgd averaging(int k, int begin, MomentumPolicy momentum) {
-    return new LocalSgd(k, begin, momentum, Dtype.FP32, false, Among.RANK, null);
+    return new LocalSgd(k, begin, momentum, Dtype.FP32, false, AveragingGroup.RANK, null);
   }
 
   @ParameterizedTest

@@ -151,7 +151,7 @@ class RecomputeTests {
 
   @ParameterizedTest
   @MethodSource("zoo")
-  void stretchesOfSegmentsRecomputedGiveTheSameBits(Case example) {
+  void spansOfSegmentsRecomputedGiveTheSameBits(Case example) {
     assertSame(example, Recompute.every(2));
   }
 
@@ -220,9 +220,9 @@ class RecomputeTests {
     throw new AssertionError("a budget of one byte was enough");
   }
 
-  /** What a profiling leaves behind would come again with each of these: 4 MiB each time. */
+  /** What a profiling pass leaves behind would come again with each of these: 4 MiB each time. */
   @Test
-  void rehearsalsLeaveNoMemoryBehind() {
+  void profilingPassesLeaveNoMemoryBehind() {
     var example = new Case("vgg16", new Vgg16(10, 0.5, 16, 4), images(3, 32));
     train(example, Recompute.auto(1 << 30));
     long before = LeakProbe.settledBytes();
@@ -397,7 +397,7 @@ class RecomputeTests {
   }
 
   @Test
-  void aFrozenStretchRunsOnce() {
+  void aFrozenSpanRunsOnce() {
     var body = new AtomicInteger();
     var head = new AtomicInteger();
     var last = new AtomicInteger();

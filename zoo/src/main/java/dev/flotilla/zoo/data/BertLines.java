@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param classes classes that labels may name, for classification
  * @param maxSeqLen the longest sequence
  * @param tooLong what happens to longer ones
- * @param maskShare share of tokens to guess
+ * @param maskShare fraction of tokens to guess
  * @param inTokens whether a batch is counted in tokens, padding included, instead of sequences
  */
 @Summary("Tokenized sequences for BERT, one per line: token ids;sentence ids;position ids;label.")
@@ -39,7 +39,7 @@ public record BertLines(
     @Setting(doc = "Longest sequence.", def = "512") int maxSeqLen,
     @Setting(doc = "What happens to longer ones: error or truncate.", def = "error")
         TooLong tooLong,
-    @Setting(doc = "Share of tokens to guess, in (0, 1).", def = "0.15") double maskShare,
+    @Setting(doc = "Fraction of tokens to guess, in (0, 1).", def = "0.15") double maskShare,
     @Setting(doc = "Count the batch in tokens, not in sequences.", def = "false") boolean inTokens)
     implements DataSource {
 

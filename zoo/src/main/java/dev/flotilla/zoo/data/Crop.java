@@ -15,9 +15,9 @@ record Crop(double left, double top, double width, double height, boolean mirror
   private static final double LEAST_AREA = 0.08;
   private static final double LOG_ASPECT = Math.log(4.0 / 3);
 
-  /** Returns the square in the middle whose side is a share of the shorter side. */
-  static Crop middle(Pixels image, double share) {
-    double side = share * Math.min(image.width(), image.height());
+  /** Returns the square in the middle whose side is a fraction of the shorter side. */
+  static Crop middle(Pixels image, double fraction) {
+    double side = fraction * Math.min(image.width(), image.height());
     return new Crop((image.width() - side) / 2, (image.height() - side) / 2, side, side, false);
   }
 

@@ -88,7 +88,7 @@ public record ImageFolder(
     return new FolderDataset(LabelledFiles.in(path.resolve("val")), this, false);
   }
 
-  /** Returns the share of the shorter side that evaluation sees. */
+  /** Returns the fraction of the shorter side that evaluation sees. */
   double middle() {
     return resize == null ? 224.0 / 256 : (double) size / resize;
   }

@@ -6,53 +6,53 @@ import java.util.Arrays;
  * BERT's masking: of each hundred tokens that are no special ones, fifteen are to be guessed, of
  * which twelve are replaced by [MASK], one and a half by a random token, and the rest stay.
  *
- * <p>A sequence in which nothing was drawn gets one masked place, so that every sequence teaches
+ * <p>A sequence in which nothing was drawn gets one masked position, so that every sequence teaches
  * something.
  *
  * @param vocabSize random tokens are drawn from [0, vocabSize)
  * @param mask number of [MASK]
- * @param share share of tokens to guess
+ * @param fraction the fraction of tokens to guess
  * @param special numbers of tokens that are never guessed, in order
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared; made and read in this package only.
-record Masking(int vocabSize, int mask, double share, int[] special) {
+record Masking(int vocabSize, int mask, double fraction, int[] special) {
 
   private static final double MASKED = 0.8;
   private static final double RANDOM = 0.9;
 
-  static Masking of(Vocabulary vocabulary, double share) {
+  static Masking of(Vocabulary vocabulary, double fraction) {
     var special =
         new int[] {
           vocabulary.require("[PAD]"), vocabulary.require("[CLS]"), vocabulary.require("[SEP]")
         };
     Arrays.sort(special);
-    return new Masking(vocabulary.size(), vocabulary.require("[MASK]"), share, special);
+    return new Masking(vocabulary.size(), vocabulary.require("[MASK]"), fraction, special);
   }
 
   /**
    * What is left to see of a sequence, and what is to be guessed where.
    *
    * @param tokens what the model sees
-   * @param places the places to guess, rising
-   * @param hidden the true tokens at these places
+   * @param positions the positions to guess, ascending
+   * @param hidden the true tokens at these positions
    */
   @SuppressWarnings("ArrayRecordComponent")
-  record Masked(int[] tokens, int[] places, int[] hidden) {}
+  record Masked(int[] tokens, int[] positions, int[] hidden) {}
 
   Masked apply(int[] tokens, SampleRandom random) {
     var seen = tokens.clone();
-    var places = new int[tokens.length];
+    var positions = new int[tokens.length];
     int count = 0;
     for (int i = 0; i < tokens.length; i++) {
-      if (isPlain(tokens[i]) && random.unit() < share) {
-        places[count++] = i;
+      if (isPlain(tokens[i]) && random.unit() < fraction) {
+        positions[count++] = i;
         seen[i] = replacement(tokens[i], random);
       }
     }
     if (count == 0) {
-      count = maskOne(seen, places, random);
+      count = maskOne(seen, positions, random);
     }
-    var chosen = Arrays.copyOf(places, count);
+    var chosen = Arrays.copyOf(positions, count);
     return new Masked(seen, chosen, Arrays.stream(chosen).map(i -> tokens[i]).toArray());
   }
 
@@ -69,7 +69,7 @@ record Masking(int vocabSize, int mask, double share, int[] special) {
   }
 
   /** Masks one plain token; a sequence of special ones alone has none. */
-  private int maskOne(int[] seen, int[] places, SampleRandom random) {
+  private int maskOne(int[] seen, int[] positions, SampleRandom random) {
     int plain = (int) Arrays.stream(seen).filter(this::isPlain).count();
     if (plain == 0) {
       return 0;
@@ -77,7 +77,7 @@ record Masking(int vocabSize, int mask, double share, int[] special) {
     int skip = random.below(plain);
     for (int i = 0; ; i++) {
       if (isPlain(seen[i]) && skip-- == 0) {
-        places[0] = i;
+        positions[0] = i;
         seen[i] = mask;
         return 1;
       }

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param padToMax whether batches are padded to the longest allowed sequence instead of their own
  * @param lowercase whether case and accents are removed, as uncased vocabularies want it
  * @param nextSentence whether to make pairs; without, a sequence is {@code [CLS] A [SEP]}
- * @param maskShare share of tokens to guess
- * @param testShare share of the sequences at the end of a single file to test with
+ * @param maskShare fraction of tokens to guess
+ * @param testShare fraction of the sequences at the end of a single file to test with
  * @param inTokens whether a batch is counted in tokens, padding included, instead of sequences
  */
 @Summary("Plain text and a vocabulary: sentence pairs, masked, for pre-training BERT.")
@@ -44,8 +44,9 @@ public record PlainText(
         boolean lowercase,
     @Setting(doc = "Make pairs of which half do not belong together.", def = "true")
         boolean nextSentence,
-    @Setting(doc = "Share of tokens to guess, in (0, 1).", def = "0.15") double maskShare,
-    @Setting(doc = "Share of a single file to test with, in (0, 1).", def = "0.1") double testShare,
+    @Setting(doc = "Fraction of tokens to guess, in (0, 1).", def = "0.15") double maskShare,
+    @Setting(doc = "Fraction of a single file to test with, in (0, 1).", def = "0.1")
+        double testShare,
     @Setting(doc = "Count the batch in tokens, not in sequences.", def = "false") boolean inTokens)
     implements DataSource {
 

@@ -41,11 +41,11 @@ record Resampling(int[] starts, float[][] weights) {
       weights[x - first] = Math.max(0, 1 - Math.abs(x + 0.5 - centre) / reach);
       sum += weights[x - first];
     }
-    var shares = new float[weights.length];
-    for (int i = 0; i < shares.length; i++) {
-      shares[i] = (float) (sum == 0 ? 1.0 / shares.length : weights[i] / sum);
+    var normalized = new float[weights.length];
+    for (int i = 0; i < normalized.length; i++) {
+      normalized[i] = (float) (sum == 0 ? 1.0 / normalized.length : weights[i] / sum);
     }
-    return shares;
+    return normalized;
   }
 
   int first() {
@@ -77,15 +77,15 @@ record Resampling(int[] starts, float[][] weights) {
     return (row * starts.length + column) * 3;
   }
 
-  private static void mix(Pixels image, int from, float[] shares, float[] result, int to) {
+  private static void mix(Pixels image, int from, float[] normalized, float[] result, int to) {
     float red = 0;
     float green = 0;
     float blue = 0;
-    for (int i = 0; i < shares.length; i++) {
+    for (int i = 0; i < normalized.length; i++) {
       int rgb = image.rgb()[from + i];
-      red += shares[i] * (rgb >>> 16 & 0xff);
-      green += shares[i] * (rgb >>> 8 & 0xff);
-      blue += shares[i] * (rgb & 0xff);
+      red += normalized[i] * (rgb >>> 16 & 0xff);
+      green += normalized[i] * (rgb >>> 8 & 0xff);
+      blue += normalized[i] * (rgb & 0xff);
     }
     result[to] = red;
     result[to + 1] = green;

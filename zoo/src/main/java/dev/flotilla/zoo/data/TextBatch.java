@@ -9,7 +9,7 @@ import org.bytedeco.pytorch.Tensor;
 /** Writes sequences as the tensors that BERT takes: int64, one row per sequence. */
 final class TextBatch {
 
-  private static final int NO_PLACE = -1;
+  private static final int NO_POSITION = -1;
 
   private final List<TextSequence> sequences;
   private final int padToken;
@@ -28,11 +28,11 @@ final class TextBatch {
     return new Batch(inputs, Tensors.ofLongs(labels), sequences.size());
   }
 
-  /** Returns the masked places as well, with the hidden tokens behind each label. */
+  /** Returns the masked positions as well, with the hidden tokens behind each label. */
   Batch masked(List<Masking.Masked> masked) {
-    int most = Math.max(1, masked.stream().mapToInt(m -> m.places().length).max().orElseThrow());
+    int most = Math.max(1, masked.stream().mapToInt(m -> m.positions().length).max().orElseThrow());
     var inputs = inputs((row, i) -> masked.get(row).tokens()[i]);
-    var places = rows(most, (row, i) -> at(masked.get(row).places(), i, NO_PLACE));
+    var positions = rows(most, (row, i) -> at(masked.get(row).positions(), i, NO_POSITION));
     var targets =
         rows(
             1 + most,
@@ -40,7 +40,7 @@ final class TextBatch {
                 i == 0
                     ? sequences.get(row).label()
                     : at(masked.get(row).hidden(), i - 1, TextSequence.NO_LABEL));
-    var all = List.of(inputs.get(0), inputs.get(1), inputs.get(2), inputs.get(3), places);
+    var all = List.of(inputs.get(0), inputs.get(1), inputs.get(2), inputs.get(3), positions);
     return new Batch(all, targets, sequences.size());
   }
 
@@ -56,7 +56,7 @@ final class TextBatch {
         attention());
   }
 
-  /** Returns which places are no padding; without any, no column, which says so at no cost. */
+  /** Returns which positions are no padding; without any, no column, which says so at no cost. */
   private Tensor attention() {
     boolean isPadded = sequences.stream().anyMatch(sequence -> sequence.length() < length);
     return isPadded ? padded((_, _) -> 1, 0) : rows(0, (_, _) -> 1);

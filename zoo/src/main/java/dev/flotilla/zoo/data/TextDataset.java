@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TextDataset implements Dataset {
 
-  /** Evaluation masks the same places every time. */
+  /** Evaluation masks the same positions every time. */
   private static final long EVALUATION = -1;
 
   private final TextSource source;

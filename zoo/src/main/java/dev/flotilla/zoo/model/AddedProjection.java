@@ -16,7 +16,7 @@ import org.bytedeco.pytorch.global.torch;
  * x and whatever else, and gives the sum and whatever else.
  *
  * <p>With g the gradient of the sum and d what dropout makes of it, that of x is g, of b the sum of
- * d over the places, of W dᵀ f(y), and of y (d W) f′(y): the sum itself is in none of them.
+ * d over the positions, of W dᵀ f(y), and of y (d W) f′(y): the sum itself is in none of them.
  */
 final class AddedProjection implements FinalFunction {
 

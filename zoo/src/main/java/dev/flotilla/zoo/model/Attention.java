@@ -36,12 +36,12 @@ final class Attention {
   /**
    * Attends.
    *
-   * @param visible which places may be attended to, or an empty tensor where all may
+   * @param visible which positions may be attended to, or an empty tensor where all may
    */
   Tensor apply(Tensor query, Tensor key, Tensor value, Tensor visible, ForwardMode mode) {
-    double share = mode.isTraining() ? dropout : 0;
+    double fraction = mode.isTraining() ? dropout : 0;
     boolean isHalf = Autocast.current(ComputeDevice.CPU) != null;
-    if (query.is_cpu() && (share > 0 || isHalf)) {
+    if (query.is_cpu() && (fraction > 0 || isHalf)) {
       return byParts(query, key, value, visible, mode);
     }
     return torch.scaled_dot_product_attention(
@@ -49,7 +49,7 @@ final class Attention {
         key,
         value,
         visible.numel() == 0 ? everything : new TensorOptional(visible),
-        share,
+        fraction,
         false,
         usualScale,
         false);

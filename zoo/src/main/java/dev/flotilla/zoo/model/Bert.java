@@ -16,14 +16,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param config the file
  * @param classes classes of a sequence; null for the pre-training heads
- * @param nspWeight masked places that a next-sentence term counts for, see {@link BertPretraining}
+ * @param nspWeight masked positions that a next-sentence term counts for, see {@link
+ *     BertPretraining}
  */
 @Summary("BERT of the sizes in a config.json; pre-training heads, or a classifier of sequences.")
 public record Bert(
     @Setting(doc = "a config.json as Hugging Face writes it") Path config,
     @Setting(doc = "classes of a sequence, in place of the pre-training heads", def = "null")
         @Nullable Integer classes,
-    @Setting(doc = "masked places that one next-sentence term counts for", def = "20")
+    @Setting(doc = "masked positions that one next-sentence term counts for", def = "20")
         double nspWeight)
     implements Model {
 

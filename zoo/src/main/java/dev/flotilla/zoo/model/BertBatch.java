@@ -10,8 +10,9 @@ import org.bytedeco.pytorch.Tensor;
  * @param tokens [n, length]
  * @param types [n, length], the sentence that each token belongs to
  * @param positions [n, length]
- * @param attention [n, length], 0 where a place is padding; or [n, 0] where none is
- * @param rest what the heads take: for pre-training the masked places, [n, most], filled up with -1
+ * @param attention [n, length], 0 where a position is padding; or [n, 0] where none is
+ * @param rest what the heads take: for pre-training the masked positions, [n, most], filled up with
+ *     -1
  */
 record BertBatch(
     Tensor tokens, Tensor types, Tensor positions, Tensor attention, List<Tensor> rest) {

@@ -16,8 +16,8 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * The first segment of BERT: the sum of token, sentence and position embeddings, normalised.
  *
- * <p>Takes what {@link BertBatch} describes; gives [samples, length, hidden], which places may be
- * attended to, and whatever else came in.
+ * <p>Takes what {@link BertBatch} describes; gives [samples, length, hidden], which positions may
+ * be attended to, and whatever else came in.
  */
 record BertEmbeddings(BertSizes sizes) implements Segment {
 
@@ -82,8 +82,8 @@ record BertEmbeddings(BertSizes sizes) implements Segment {
   }
 
   /**
-   * Returns which places may be attended to, or an empty tensor where all may, which attention then
-   * need not look at.
+   * Returns which positions may be attended to, or an empty tensor where all may, which attention
+   * then need not look at.
    */
   private static Tensor visible(Tensor attention, Scalar zero) {
     if (attention.numel() == 0) {

@@ -16,21 +16,22 @@ import org.jspecify.annotations.Nullable;
  * those of its {@code config.json}.
  *
  * @param classes classes of a sequence; null for the pre-training heads
- * @param nspWeight masked places that a next-sentence term counts for, see {@link BertPretraining}
+ * @param nspWeight masked positions that a next-sentence term counts for, see {@link
+ *     BertPretraining}
  * @param vocabSize number of tokens
  * @param hiddenSize numbers per token
  * @param numHiddenLayers encoder layers
  * @param numAttentionHeads heads of each layer
  * @param intermediateSize width of each layer's inner part
  * @param maxPositionEmbeddings longest sequence
- * @param hiddenDropoutProb share of outputs that training sets to zero
- * @param attentionProbsDropoutProb share of attention that training sets to zero
+ * @param hiddenDropoutProb fraction of outputs that training sets to zero
+ * @param attentionProbsDropoutProb fraction of attention that training sets to zero
  */
 @Summary("BERT-large as bert-large-uncased; pre-training heads, or a classifier of sequences.")
 public record BertLarge(
     @Setting(doc = "classes of a sequence, in place of the pre-training heads", def = "null")
         @Nullable Integer classes,
-    @Setting(doc = "masked places that one next-sentence term counts for", def = "20")
+    @Setting(doc = "masked positions that one next-sentence term counts for", def = "20")
         double nspWeight,
     @Setting(doc = "number of tokens", def = "30522") int vocabSize,
     @Setting(doc = "numbers per token", def = "1024") int hiddenSize,
@@ -39,9 +40,9 @@ public record BertLarge(
         int numAttentionHeads,
     @Setting(doc = "width of each layer's inner part", def = "4096") int intermediateSize,
     @Setting(doc = "longest sequence", def = "512") int maxPositionEmbeddings,
-    @Setting(doc = "share of outputs set to zero in training, in [0, 1)", def = "0.1")
+    @Setting(doc = "fraction of outputs set to zero in training, in [0, 1)", def = "0.1")
         double hiddenDropoutProb,
-    @Setting(doc = "share of attention set to zero in training, in [0, 1)", def = "0.1")
+    @Setting(doc = "fraction of attention set to zero in training, in [0, 1)", def = "0.1")
         double attentionProbsDropoutProb)
     implements Model {
 

@@ -16,21 +16,21 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * BERT's two tasks: which tokens were masked, and whether the second sentence follows the first.
  *
- * <p>BERT's loss is a mean over M masked places plus a mean over N sequences. M and N are known
+ * <p>BERT's loss is a mean over M masked positions plus a mean over N sequences. M and N are known
  * only when the last micro-batch of the last rank has been seen, and one gradient can be divided by
  * one number. So the loss has one count, M, and a fixed weight w between the tasks:
  *
- * <p>L = (Σ masked places −log p(token) + w · Σ sequences −log p(follows)) / M.
+ * <p>L = (Σ masked positions −log p(token) + w · Σ sequences −log p(follows)) / M.
  *
  * <p>This is a sum over terms, so that gradient merge and any number of ranks give exactly the
- * gradient of the one large batch. With w = M / N, masked places per sequence, it is the sum of the
- * two means; at 15 % that is about 19 for sequences of 128 tokens and 77 for 512.
+ * gradient of the one large batch. With w = M / N, masked positions per sequence, it is the sum of
+ * the two means; at 15 % that is about 19 for sequences of 128 tokens and 77 for 512.
  *
  * <p>Targets are int64 [n, 1 + most]: 0 for a true second sentence, 1 for a random one, −100 for
- * none; then the tokens at the masked places, filled up with −100. The score is that of the masked
- * places.
+ * none; then the tokens at the masked positions, filled up with −100. The score is that of the
+ * masked places.
  *
- * @param nspWeight w, how many masked places a sequence counts for
+ * @param nspWeight w, how many masked positions a sequence counts for
  */
 public record BertPretraining(double nspWeight) implements Objective {
 
@@ -68,7 +68,7 @@ public record BertPretraining(double nspWeight) implements Objective {
   private static void requirePlaces(Tensor logits, Tensor tokens) {
     if (logits.size(0) != tokens.size(0)) {
       throw new IllegalArgumentException(
-          "tokens were predicted for %d masked places, but the targets hold %d"
+          "tokens were predicted for %d masked positions, but the targets hold %d"
               .formatted(logits.size(0), tokens.size(0)));
     }
   }

@@ -15,11 +15,12 @@ import org.bytedeco.pytorch.TensorOptions;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * The last segment of BERT in pre-training: logits of the tokens at the masked places, and whether
- * the second sentence follows the first.
+ * The last segment of BERT in pre-training: logits of the tokens at the masked positions, and
+ * whether the second sentence follows the first.
  *
- * <p>The masked places are gathered before the projection to the vocabulary, whose matrix is that
- * of the token embeddings: of a sequence of 512 tokens, 77 rows of 30,522 logits instead of 512.
+ * <p>The masked positions are gathered before the projection to the vocabulary, whose matrix is
+ * that of the token embeddings: of a sequence of 512 tokens, 77 rows of 30,522 logits instead of
+ * 512.
  */
 record BertPretrainingHeads(BertSizes sizes) implements Segment {
 
@@ -80,12 +81,12 @@ record BertPretrainingHeads(BertSizes sizes) implements Segment {
   private static Tensor maskedPlaces(Activations input) {
     if (input.tensors().size() < 3) {
       throw new IllegalArgumentException(
-          "pre-training needs the masked places: its data must mask tokens");
+          "pre-training needs the masked positions: its data must mask tokens");
     }
     return input.tensors().get(2);
   }
 
-  /** Gathers the hidden states at the masked places, sequence by sequence. */
+  /** Gathers the hidden states at the masked positions, sequence by sequence. */
   private static final class Places {
 
     private final Scalar zero;

@@ -12,8 +12,8 @@ import dev.flotilla.settings.Check;
  * @param intermediateSize width of each layer's inner part
  * @param maxPositionEmbeddings longest sequence
  * @param typeVocabSize kinds of sentences
- * @param hiddenDropoutProb share of outputs that training sets to zero
- * @param attentionProbsDropoutProb share of attention that training sets to zero
+ * @param hiddenDropoutProb fraction of outputs that training sets to zero
+ * @param attentionProbsDropoutProb fraction of attention that training sets to zero
  * @param layerNormEps added to variances
  * @param initializerRange deviation of the Gaussian start
  * @param padTokenId token whose embedding starts at zero and gets no gradient from being looked up
@@ -56,12 +56,12 @@ record BertSizes(
             maxPositionEmbeddings)
         .and(typeVocabSize >= 1, "type_vocab_size", "must be at least 1", typeVocabSize)
         .and(
-            isShare(hiddenDropoutProb),
+            isFraction(hiddenDropoutProb),
             "hidden_dropout_prob",
             "must be in [0, 1)",
             hiddenDropoutProb)
         .and(
-            isShare(attentionProbsDropoutProb),
+            isFraction(attentionProbsDropoutProb),
             "attention_probs_dropout_prob",
             "must be in [0, 1)",
             attentionProbsDropoutProb)
@@ -100,7 +100,7 @@ record BertSizes(
         0);
   }
 
-  private static boolean isShare(double value) {
+  private static boolean isFraction(double value) {
     return value >= 0 && value < 1;
   }
 

@@ -17,7 +17,7 @@ import org.bytedeco.pytorch.global.torch;
  * @param inputs channels it takes
  * @param outputs channels it gives
  * @param kernel odd width and height of the kernel
- * @param stride step between two places of the kernel
+ * @param stride step between two positions of the kernel
  * @param hasBias whether it adds a bias
  */
 record Convolution(

@@ -34,15 +34,15 @@ record LayerSegment(String name, Layers layers) implements Segment {
 
   @Override
   public List<Part> bindParts(Weights weights) {
-    var stretches = layers.bindStretches(weights);
+    var sequentials = layers.bindSequentials(weights);
     List<Part> parts = new ArrayList<>();
-    for (var stretch : stretches) {
-      String part = stretches.size() == 1 ? name : name + "/" + (parts.size() + 1);
+    for (var sequential : sequentials) {
+      String part = sequentials.size() == 1 ? name : name + "/" + (parts.size() + 1);
       parts.add(
           new Part(
               part,
-              stretch.pooled(0),
-              (input, mode) -> Activations.of(stretch.apply(input.only(), mode))));
+              sequential.pooled(0),
+              (input, mode) -> Activations.of(sequential.apply(input.only(), mode))));
     }
     return parts;
   }

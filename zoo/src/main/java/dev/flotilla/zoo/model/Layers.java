@@ -89,7 +89,7 @@ record Layers(List<Layer> layers) implements Layer {
    * @param norm the BatchNorm at the start, which is one of the layers
    * @param layers the layers, bound
    */
-  record Stretch(@Nullable BatchStatistics norm, List<Bound> layers) implements Bound {
+  record Sequential(@Nullable BatchStatistics norm, List<Bound> layers) implements Bound {
     @Override
     public Tensor apply(Tensor input, ForwardMode mode) {
       return run(layers, input, mode);
@@ -101,24 +101,22 @@ record Layers(List<Layer> layers) implements Layer {
     }
   }
 
-  /**
-   * Binds the layers, cut before every BatchNorm; without layers, one stretch that does nothing.
-   */
-  List<Stretch> bindStretches(Weights weights) {
-    List<Stretch> stretches = new ArrayList<>();
+  /** Binds the layers, cut before every BatchNorm; without layers, one that does nothing. */
+  List<Sequential> bindSequentials(Weights weights) {
+    List<Sequential> sequentials = new ArrayList<>();
     BatchStatistics norm = null;
     List<Bound> together = new ArrayList<>();
     for (var layer : layers) {
       var bound = layer.bind(weights);
       if (bound instanceof BatchNorm.BoundNorm next) {
-        stretches.add(new Stretch(norm, List.copyOf(together)));
+        sequentials.add(new Sequential(norm, List.copyOf(together)));
         together.clear();
         norm = next.statistics();
       }
       together.add(bound);
     }
-    stretches.add(new Stretch(norm, List.copyOf(together)));
-    return stretches;
+    sequentials.add(new Sequential(norm, List.copyOf(together)));
+    return sequentials;
   }
 
   private static Tensor run(List<Bound> layers, Tensor input, ForwardMode mode) {

@@ -69,10 +69,10 @@ final class LeanCrossEntropy {
     }
   }
 
-  private static Tensor lessOneHot(Tensor shares, Tensor classes) {
-    Tensor places = classes.clamp_min(new Scalar(0)).unsqueeze(1);
-    shares.scatter_(1, places, shares.gather(1, places).sub(new Scalar(1.0)));
-    return shares.mul_(classes.ge(new Scalar(0)).unsqueeze(1));
+  private static Tensor lessOneHot(Tensor probabilities, Tensor classes) {
+    Tensor indices = classes.clamp_min(new Scalar(0)).unsqueeze(1);
+    probabilities.scatter_(1, indices, probabilities.gather(1, indices).sub(new Scalar(1.0)));
+    return probabilities.mul_(classes.ge(new Scalar(0)).unsqueeze(1));
   }
 
   private static torch.ScalarType computing(Tensor logits) {

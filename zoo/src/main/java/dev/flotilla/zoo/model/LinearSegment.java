@@ -16,7 +16,7 @@ import org.bytedeco.pytorch.global.torch;
  * @param inputs numbers per sample it takes
  * @param outputs numbers per sample it gives
  * @param isLast whether it gives logits
- * @param dropout share of outputs left out in training
+ * @param dropout fraction of outputs left out in training
  */
 record LinearSegment(String name, long inputs, long outputs, boolean isLast, double dropout)
     implements Segment {

@@ -17,7 +17,7 @@ import java.util.List;
  * @param inputs numbers per sample
  * @param hidden widths of the hidden layers
  * @param classes number of classes
- * @param dropout share of each hidden layer's outputs that are left out in training
+ * @param dropout fraction of each hidden layer's outputs that are left out in training
  */
 @Summary("Fully connected layers over flattened inputs.")
 public record Mlp(
@@ -25,7 +25,7 @@ public record Mlp(
     @Setting(doc = "widths of the hidden layers, each at least 1", def = "[128]")
         List<Integer> hidden,
     @Setting(doc = "number of classes, at least 2", def = "10") int classes,
-    @Setting(doc = "share of hidden outputs left out in training, in [0, 1)", def = "0")
+    @Setting(doc = "fraction of hidden outputs left out in training, in [0, 1)", def = "0")
         double dropout)
     implements Model {
 

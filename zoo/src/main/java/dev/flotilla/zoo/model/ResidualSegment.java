@@ -41,25 +41,25 @@ record ResidualSegment(String name, Layers main, Layers shortcut) implements Seg
    */
   @Override
   public List<Part> bindParts(Weights weights) {
-    var mains = main.bindStretches(weights);
-    var shortcuts = shortcut.bindStretches(weights);
+    var mains = main.bindSequentials(weights);
+    var shortcuts = shortcut.bindSequentials(weights);
     if (mains.size() == 1) {
       return List.of(new Part(name, whole(mains.getFirst(), shortcuts.getFirst())));
     }
     var first = mains.getFirst();
     List<Part> parts = new ArrayList<>();
     add(parts, first.pooled(0), (x, mode) -> Activations.of(first.apply(x.only(), mode), x.only()));
-    for (var stretch : mains.subList(1, mains.size() - 1)) {
+    for (var sequential : mains.subList(1, mains.size() - 1)) {
       add(
           parts,
-          stretch.pooled(0),
-          (input, mode) -> Activations.of(stretch.apply(at(input, 0), mode), at(input, 1)));
+          sequential.pooled(0),
+          (input, mode) -> Activations.of(sequential.apply(at(input, 0), mode), at(input, 1)));
     }
-    for (var stretch : shortcuts.subList(0, shortcuts.size() - 1)) {
+    for (var sequential : shortcuts.subList(0, shortcuts.size() - 1)) {
       add(
           parts,
-          stretch.pooled(1),
-          (input, mode) -> Activations.of(at(input, 0), stretch.apply(at(input, 1), mode)));
+          sequential.pooled(1),
+          (input, mode) -> Activations.of(at(input, 0), sequential.apply(at(input, 1), mode)));
     }
     var lastMain = mains.getLast();
     var lastShortcut = shortcuts.getLast();

@@ -14,14 +14,14 @@ import java.util.List;
  * with the parameter names and the start of torchvision's: 138,365,992 parameters for 1000 classes.
  *
  * @param classes number of classes
- * @param dropout share of hidden numbers that training sets to zero
+ * @param dropout fraction of hidden numbers that training sets to zero
  * @param hidden width of the classifier's two hidden layers
  * @param width channels of the first block
  */
 @Summary("VGG-16 with BatchNorm for RGB images of at least 32x32, with torchvision's names.")
 public record Vgg16Bn(
     @Setting(doc = "number of classes, at least 2", def = "1000") int classes,
-    @Setting(doc = "share of hidden numbers set to zero in training, in [0, 1)", def = "0.5")
+    @Setting(doc = "fraction of hidden numbers set to zero in training, in [0, 1)", def = "0.5")
         double dropout,
     @Setting(doc = "width of the two hidden layers, at least 1", def = "4096") int hidden,
     @Setting(doc = "channels of the first block, at least 1", def = "64") int width)

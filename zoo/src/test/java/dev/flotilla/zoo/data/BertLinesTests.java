@@ -110,9 +110,10 @@ final class BertLinesTests {
     var masking = new Masking(1000, 4, 0.15, new int[] {0, 2, 3});
     int[] tokens = IntStream.range(0, 200_000).map(i -> 5 + i % 900).toArray();
     var masked = masking.apply(tokens, new SampleRandom(1, 2, 3));
-    double count = masked.places().length;
-    long asMask = IntStream.of(masked.places()).filter(i -> masked.tokens()[i] == 4).count();
-    long kept = IntStream.of(masked.places()).filter(i -> masked.tokens()[i] == tokens[i]).count();
+    double count = masked.positions().length;
+    long asMask = IntStream.of(masked.positions()).filter(i -> masked.tokens()[i] == 4).count();
+    long kept =
+        IntStream.of(masked.positions()).filter(i -> masked.tokens()[i] == tokens[i]).count();
     assertThat(count / tokens.length).isBetween(0.146, 0.154);
     assertThat(asMask / count).isBetween(0.79, 0.81);
     assertThat(kept / count).isBetween(0.09, 0.11);
@@ -121,8 +122,8 @@ final class BertLinesTests {
   @Test
   void findsNothingToMaskInSpecialTokensAlone() {
     var masking = new Masking(10, 3, 0.15, new int[] {0, 1, 2});
-    assertThat(masking.apply(new int[] {1, 2, 2}, new SampleRandom(1, 1, 1)).places()).isEmpty();
-    assertThat(masking.apply(new int[] {1, 7, 2}, new SampleRandom(1, 1, 1)).places())
+    assertThat(masking.apply(new int[] {1, 2, 2}, new SampleRandom(1, 1, 1)).positions()).isEmpty();
+    assertThat(masking.apply(new int[] {1, 7, 2}, new SampleRandom(1, 1, 1)).positions())
         .containsExactly(1);
   }
 

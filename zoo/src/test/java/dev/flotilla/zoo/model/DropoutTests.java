@@ -36,8 +36,8 @@ class DropoutTests {
       assertThat(output.detach().equal(expected)).isTrue();
       Tensor slope = kept.to(torch.ScalarType.Double).div(left).to(type);
       assertThat(input.grad().equal(slope)).isTrue();
-      double share = 1 - kept.to(torch.ScalarType.Double).mean().item_double();
-      assertThat(share).isCloseTo(0.1, within(0.005));
+      double fraction = 1 - kept.to(torch.ScalarType.Double).mean().item_double();
+      assertThat(fraction).isCloseTo(0.1, within(0.005));
     }
   }
 
@@ -59,19 +59,19 @@ class DropoutTests {
   /** The way that is taken on a GPU; libtorch has the operator for both. */
   @ParameterizedTest
   @CsvSource({"0.1", "0.15", "0.42", "0.5"})
-  void theGradientOfLibtorchsOwnIsItsOwn(double share) {
+  void theGradientOfLibtorchsOwnIsItsOwn(double fraction) {
     try (var _ = TensorScope.open()) {
       Tensor input = Tensors.zeros(torch.ScalarType.Float, 1000).set_requires_grad(true);
       Tensor gradient = Tensors.empty(torch.ScalarType.Float, 1000).normal_();
       torch.manual_seed(8);
       torch
-          .native_dropout(input, share, new BoolOptional(true))
+          .native_dropout(input, fraction, new BoolOptional(true))
           .get0()
           .mul(gradient)
           .sum()
           .backward();
       torch.manual_seed(8);
-      assertSame(Dropout.pullBackOfLibtorchs(gradient, share), input.grad());
+      assertSame(Dropout.backwardOfLibtorchs(gradient, fraction), input.grad());
     }
   }
 

@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Numbers that go wrong on one rank are found by all before the update, and acted on alike. */
-class NumbersTests {
+class NumericalTests {
 
   private static final ColouredPoints POINTS = new ColouredPoints(160, 8, 4);
   private static final int BATCH = 16;
@@ -102,7 +102,7 @@ class NumbersTests {
                         .isInstanceOf(NumericalException.class)
                         .hasMessageContaining("after update 2 the loss of rank 1 is not finite")
                         .extracting(it -> ((NumericalException) it).exitCode())
-                        .isEqualTo(ExitCodes.NUMBERS);
+                        .isEqualTo(ExitCodes.NUMERICAL);
                     assertThat(trainer.updates()).isEqualTo(2);
                     return Snapshot.of(trainer);
                   }

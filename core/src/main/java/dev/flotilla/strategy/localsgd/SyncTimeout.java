@@ -10,7 +10,7 @@ import java.time.Duration;
  * slowest rank may take three times as long as the fastest. It grows by doubling, as the native
  * options of each length are kept.
  */
-final class Patience {
+final class SyncTimeout {
 
   private double roundSeconds;
 

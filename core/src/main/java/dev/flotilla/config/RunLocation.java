@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param resume whether and from where it goes on
  * @param checkpoints where it saves
  */
-record RunPlace(Path out, Resume resume, Path checkpoints) {
+record RunLocation(Path out, Resume resume, Path checkpoints) {
 
   /**
    * Tells whether nothing is left to do; a finished run goes on only if more is asked of it now.

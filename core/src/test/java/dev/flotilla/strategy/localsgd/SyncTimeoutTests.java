@@ -6,15 +6,15 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** How long ranks wait for each other at an average. */
-class PatienceTests {
+class SyncTimeoutTests {
 
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private static Duration after(double own, double... others) {
-    var patience = new Patience();
-    patience.roundTook(own);
-    patience.roundsTook(others);
-    return patience.longest(MINUTE);
+    var timeout = new SyncTimeout();
+    timeout.roundTook(own);
+    timeout.roundsTook(others);
+    return timeout.longest(MINUTE);
   }
 
   @Test

@@ -1,7 +1,7 @@
 package dev.flotilla.strategy.compress;
 
-/** How places travel. */
-public enum Indices {
+/** How the indices of entries are encoded. */
+public enum IndexFormat {
   /** In 32 bits each. */
   INT32,
   /** As differences to the one before, in about log2(n / k) + 2 bits each. */

@@ -11,7 +11,7 @@ import java.util.Optional;
  * <p>Orthogonalises the gᵢ twice (Gram and Schmidt), which keeps about as many digits as the
  * gradients have.
  */
-final class Shares {
+final class LeastSquares {
 
   private static final double DEPENDENT = 1e-9;
   private static final double UNEXPLAINED = 1e-8;
@@ -19,7 +19,7 @@ final class Shares {
   private final List<double[]> basis = new ArrayList<>();
   private final List<double[]> triangle = new ArrayList<>();
 
-  private Shares() {}
+  private LeastSquares() {}
 
   /**
    * Returns the coefficients; empty if the gradients are not independent or do not explain G.
@@ -28,16 +28,16 @@ final class Shares {
    * @param columns the gᵢ, as long as G
    */
   static Optional<double[]> of(double[] target, List<double[]> columns) {
-    var shares = new Shares();
+    var system = new LeastSquares();
     for (var column : columns) {
-      if (!shares.add(column)) {
+      if (!system.add(column)) {
         return Optional.empty();
       }
     }
     double[] rest = target.clone();
-    double[] projected = shares.project(rest);
+    double[] projected = system.project(rest);
     boolean explained = norm(rest) <= UNEXPLAINED * norm(target);
-    return explained ? Optional.of(shares.solve(projected)) : Optional.empty();
+    return explained ? Optional.of(system.solve(projected)) : Optional.empty();
   }
 
   private boolean add(double[] column) {

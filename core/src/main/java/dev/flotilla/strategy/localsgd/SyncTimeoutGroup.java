@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.bytedeco.pytorch.Tensor;
 
 /** A view of a group whose operations wait as long as the rounds ask for. */
-record PatientGroup(Collective group, Patience patience) implements Collective {
+record SyncTimeoutGroup(Collective group, SyncTimeout syncTimeout) implements Collective {
 
   private Collective now() {
     return group.size() == 1 ? group : group.withTimeout(timeout());
@@ -64,12 +64,12 @@ record PatientGroup(Collective group, Patience patience) implements Collective {
 
   @Override
   public Collective subgroup(int... ranks) {
-    return new PatientGroup(group.subgroup(ranks), patience);
+    return new SyncTimeoutGroup(group.subgroup(ranks), syncTimeout);
   }
 
   @Override
   public Duration timeout() {
-    return group.size() == 1 ? group.timeout() : patience.longest(group.timeout());
+    return group.size() == 1 ? group.timeout() : syncTimeout.longest(group.timeout());
   }
 
   @Override
