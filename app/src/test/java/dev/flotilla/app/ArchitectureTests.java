@@ -10,7 +10,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.launch.RankMain;
-import dev.flotilla.step.StepRunner;
+import dev.flotilla.step.MicroSteps;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.zoo.model.LeNet5;
 import java.util.List;
@@ -79,13 +79,13 @@ class ArchitectureTests {
   /** Otherwise the rules would hold for nothing. */
   @Test
   void theProductIsWhatTheRulesSee() {
-    for (var type : new Class<?>[] {Main.class, StepRunner.class, RankMain.class, LeNet5.class}) {
+    for (var type : new Class<?>[] {Main.class, MicroSteps.class, RankMain.class, LeNet5.class}) {
       assertThat(PRODUCT.contain(type)).as(type.getName()).isTrue();
     }
     assertThat(packagesUsedBy(ConfiguredRun.class)).contains("dev.flotilla.train");
     assertThat(packagesUsedBy(ClipByNorm.class))
         .contains("dev.flotilla.strategy", "dev.flotilla.step");
-    assertThat(packagesUsedBy(StepRunner.class)).contains("dev.flotilla.arena");
+    assertThat(packagesUsedBy(MicroSteps.class)).contains("dev.flotilla.arena");
     assertThat(PRODUCT).noneMatch(type -> type.getPackageName().contains(".wrong"));
   }
 

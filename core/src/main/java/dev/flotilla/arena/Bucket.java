@@ -1,9 +1,72 @@
 package dev.flotilla.arena;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
- * A contiguous part of an arena that is exchanged at once.
+ * A contiguous part of an arena that is reduced at once.
  *
- * @param offset first element
- * @param length number of elements
+ * @param index its number in the order in which buckets are reduced
+ * @param isLast whether no other bucket is reduced after it
+ * @param range where it lies
+ * @param parameters whose gradients it holds, in the layout's order
  */
-public record Bucket(long offset, long length) {}
+public record Bucket(int index, boolean isLast, Range range, List<Slot> parameters) {
+
+  /**
+   * Where a part of an arena lies.
+   *
+   * @param offset first element
+   * @param length number of elements
+   */
+  public record Range(long offset, long length) {
+
+    /** Returns the element behind the last one. */
+    public long end() {
+      return offset + length;
+    }
+  }
+
+  /** Copies the list. */
+  public Bucket {
+    parameters = List.copyOf(parameters);
+  }
+
+  /**
+   * Cuts an arena into buckets.
+   *
+   * @param ranges in the order in which buckets are reduced; they cover the layout without overlap,
+   *     and cut no parameter
+   */
+  public static List<Bucket> of(Layout layout, List<Range> ranges) {
+    List<Bucket> buckets = new ArrayList<>();
+    int parameters = 0;
+    for (var range : ranges) {
+      var inside = layout.slots().stream().filter(slot -> holds(range, slot)).toList();
+      boolean isLast = buckets.size() == ranges.size() - 1;
+      buckets.add(new Bucket(buckets.size(), isLast, range, inside));
+      parameters += inside.size();
+    }
+    long length = ranges.stream().mapToLong(Range::length).sum();
+    if (parameters != layout.slots().size() || length != layout.length()) {
+      throw new IllegalArgumentException(
+          "buckets hold %d of %d parameters and %d of %d elements"
+              .formatted(parameters, layout.slots().size(), length, layout.length()));
+    }
+    return List.copyOf(buckets);
+  }
+
+  private static boolean holds(Range range, Slot slot) {
+    return slot.offset() >= range.offset() && slot.offset() + slot.length() <= range.end();
+  }
+
+  /** Returns its first element. */
+  public long offset() {
+    return range.offset();
+  }
+
+  /** Returns the number of its elements. */
+  public long length() {
+    return range.length();
+  }
+}

@@ -35,9 +35,6 @@ public final class Gradients implements AutoCloseable {
   private final @Nullable CheckedScale checkedScale;
   private @Nullable LaterLoss waiting;
   private long count;
-  private boolean isOwn;
-  private boolean areAllFinite;
-  private double factor = 1;
   private long sealedHigh;
   private boolean isCountWritten = true;
   private long changes;
@@ -80,7 +77,7 @@ public final class Gradients implements AutoCloseable {
 
   /** Returns a slice to exchange; the one that ends the arena takes the tail along. */
   public Tensor slice(Bucket bucket) {
-    boolean last = bucket.offset() + bucket.length() == layout.length();
+    boolean last = bucket.range().end() == layout.length();
     change();
     if (last) {
       writeCount();
@@ -184,32 +181,9 @@ public final class Gradients implements AutoCloseable {
     }
   }
 
-  /**
-   * Lets filters work on this rank's gradients before they are shared, until the window ends. What
-   * they are multiplied by is then only noted, for an exchange that multiplies on its way.
-   *
-   * @param allFinite whether the gradients of all ranks are finite
-   */
-  public void judgeBeforeSharing(boolean allFinite) {
-    isOwn = true;
-    areAllFinite = allFinite;
-  }
-
-  /** Tells whether filters see the gradients of this rank alone. */
-  public boolean isOwn() {
-    return isOwn;
-  }
-
-  /** Returns what the gradients have still to be multiplied by. */
-  public double factor() {
-    return factor;
-  }
-
   /** Multiplies all gradients. */
   public void scale(double by) {
-    if (isOwn) {
-      factor *= by;
-    } else if (checkedScale == null) {
+    if (checkedScale == null) {
       Tensors.scale(values, by);
     } else {
       checkedScale.apply(by);
@@ -220,17 +194,12 @@ public final class Gradients implements AutoCloseable {
   /** Returns the Euclidean norm of all gradients. */
   public double norm() {
     try (var norm = values.norm()) {
-      return Math.abs(factor) * norm.item_double();
+      return norm.item_double();
     }
   }
 
-  /** Tells whether no gradient is infinite or undefined, on any rank. */
-  public boolean isFinite() {
-    return isOwn ? areAllFinite : isFiniteHere();
-  }
-
   /** Tells whether no gradient that this rank holds is infinite or undefined. */
-  public boolean isFiniteHere() {
+  public boolean isFinite() {
     if (checkedScale != null && checkedScale.isDone()) {
       return tail.get(FOUND) == 0;
     }
@@ -268,8 +237,6 @@ public final class Gradients implements AutoCloseable {
     }
     all.zero_();
     count = 0;
-    isOwn = false;
-    factor = 1;
     sealedHigh = 0;
     isCountWritten = true;
     change();

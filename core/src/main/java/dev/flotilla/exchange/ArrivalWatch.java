@@ -5,7 +5,10 @@ import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Slot;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +25,7 @@ final class ArrivalWatch implements AutoCloseable {
   private final Runnable complete;
   private final Consumer<String> notices;
   private final GradientArrivals hooks;
+  private final Map<Slot, Integer> numbers = new HashMap<>();
   private final int[] bucketOf;
   private final int[] seen;
   private final long[] arrivals;
@@ -43,6 +47,9 @@ final class ArrivalWatch implements AutoCloseable {
     this.slots = arena.layout().slots();
     this.complete = complete;
     this.notices = notices;
+    for (int i = 0; i < slots.size(); i++) {
+      numbers.put(slots.get(i), i);
+    }
     bucketOf = new int[slots.size()];
     seen = new int[slots.size()];
     expected = new int[slots.size()];
@@ -58,10 +65,10 @@ final class ArrivalWatch implements AutoCloseable {
   /**
    * Runs a backward.
    *
-   * @param shared the buckets to tell of, or none
+   * @param reduced the buckets to tell of, or none
    */
-  void during(Runnable backward, Object nextGraph, List<Bucket> shared) {
-    prepare(shared);
+  void during(Runnable backward, Object nextGraph, List<Bucket> reduced) {
+    prepare(reduced);
     start = System.nanoTime();
     try {
       backward.run();
@@ -76,26 +83,22 @@ final class ArrivalWatch implements AutoCloseable {
     graph = nextGraph;
   }
 
-  private void prepare(List<Bucket> shared) {
+  private void prepare(List<Bucket> reduced) {
     Arrays.fill(seen, 0);
     Arrays.fill(arrivals, 0);
-    buckets = shared;
-    missing = new int[shared.size()];
+    buckets = reduced;
+    missing = new int[reduced.size()];
     left = 0;
-    for (int slot = 0; slot < slots.size() && !shared.isEmpty(); slot++) {
-      bucketOf[slot] = bucketOf(slots.get(slot));
-      missing[bucketOf[slot]]++;
+    for (var bucket : reduced) {
+      for (var slot : bucket.parameters()) {
+        bucketOf[numberOf(slot)] = bucket.index();
+      }
+      missing[bucket.index()] = bucket.parameters().size();
     }
   }
 
-  private int bucketOf(Slot slot) {
-    for (int i = 0; i < buckets.size(); i++) {
-      var bucket = buckets.get(i);
-      if (slot.offset() >= bucket.offset() && slot.offset() < bucket.offset() + bucket.length()) {
-        return i;
-      }
-    }
-    throw new IllegalStateException("no bucket holds " + slot.spec().name());
+  private int numberOf(Slot slot) {
+    return Objects.requireNonNull(numbers.get(slot), "no such parameter");
   }
 
   private void arrived(int slot) {
@@ -108,11 +111,11 @@ final class ArrivalWatch implements AutoCloseable {
       refuseIfLate(slot);
     } else if (seen[slot] == expected[slot]) {
       missing[bucketOf[slot]]--;
-      shareComplete();
+      reduceComplete();
     }
   }
 
-  private void shareComplete() {
+  private void reduceComplete() {
     while (left < buckets.size() && missing[left] == 0) {
       left++;
       complete.run();

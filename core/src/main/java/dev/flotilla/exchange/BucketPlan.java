@@ -6,13 +6,13 @@ import dev.flotilla.state.RunState;
 import java.util.List;
 import java.util.Map;
 
-/** Cuts the gradient arena into buckets, in the order in which they are shared. */
+/** Cuts the gradient arena into buckets, in the order in which they are reduced. */
 public interface BucketPlan {
 
   /** Returns buckets that cover the arena without overlap, the same on all ranks. */
   List<Bucket> buckets();
 
-  /** Tells whether a bucket may be shared while backward still fills the others. */
+  /** Tells whether a bucket may be reduced while backward still fills the others. */
   default boolean overlapsBackward() {
     return false;
   }
@@ -20,7 +20,7 @@ public interface BucketPlan {
   /** Hears what a window took; all ranks call it after every exchange. */
   default void observed(ExchangeTimes times) {}
 
-  /** Puts down, or takes up, what it has found out; nothing by default. */
+  /** Saves, or restores, what it has found out; nothing by default. */
   default void remember(RunState state) {}
 
   /** Returns what the run's summary should say; nothing by default. */
@@ -30,7 +30,7 @@ public interface BucketPlan {
 
   /** Returns the plan of one bucket for the whole arena, after backward. */
   static BucketPlan whole(Layout layout) {
-    var all = List.of(new Bucket(0, layout.length()));
+    var all = Bucket.of(layout, List.of(new Bucket.Range(0, layout.length())));
     return () -> all;
   }
 }

@@ -4,23 +4,21 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
-import dev.flotilla.memory.TensorScope;
+import java.util.List;
 
 /**
  * The default exchange: an all-reduce of sums, with loss and count riding behind the last element.
  *
  * <p>Sends 2 (n − 1) / n of the arena's bytes per rank and window.
  */
-public record DenseExchange(Collective collective) implements Exchange {
+record DenseExchange(Collective collective) implements Exchange {
 
   @Override
-  public Pending share(Gradients gradients, Bucket bucket) {
-    try (var _ = TensorScope.open()) {
-      return collective.allReduce(gradients.slice(bucket), Reduction.SUM, Traffic.EXCHANGE);
-    }
+  public List<Stage> reduce(Gradients gradients, Bucket bucket) {
+    return List.of(
+        () -> collective.allReduce(gradients.slice(bucket), Reduction.SUM, Traffic.EXCHANGE));
   }
 
   @Override

@@ -4,16 +4,18 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Pending;
 import dev.flotilla.state.RunState;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
- * Shares the gradients of a window among ranks, bucket by bucket.
+ * Reduces the gradients of an accumulation window over ranks, bucket by bucket.
  *
- * <p>All steps run on one thread, which is not the one that trains when buckets are shared while
+ * <p>All steps run on one thread, which is not the one that trains when buckets are reduced while
  * backward goes on. All ranks take them in the same order, so collectives match.
  */
+@FunctionalInterface
 public interface Exchange extends AutoCloseable {
 
   /** Returns the exchange that sums all gradients of a group of ranks. */
@@ -22,43 +24,25 @@ public interface Exchange extends AutoCloseable {
   }
 
   /**
-   * Tells whether what a rank does not send in this window stays with it. Gradients are then judged
-   * and scaled before they are shared, not after, and leave only when backward has ended, unless it
-   * {@link #sharesEarly}. All ranks say the same.
+   * Returns what lets a rank keep what it does not send, in the window to come; empty where
+   * everything is sent. All ranks say the same.
    */
-  default boolean keepsResiduals() {
-    return false;
+  default Optional<ErrorFeedback> feedback() {
+    return Optional.empty();
   }
 
   /**
-   * Hears, before the first window, that nothing stands between backward and an exchange that keeps
-   * residuals: no filter judges or changes gradients, and the run ends with the first one that is
-   * not finite.
-   */
-  default void mayShareEarly() {}
-
-  /**
-   * Tells whether an exchange that keeps residuals takes buckets in this window as backward
-   * completes them: ranks agree on the totals before, and whether all was finite at the end. All
-   * ranks say the same.
-   */
-  default boolean sharesEarly() {
-    return false;
-  }
-
-  /**
-   * Begins a window: this rank's totals are final, its gradients perhaps not yet. One that keeps
-   * residuals shares the totals here, and lets ranks agree whether all gradients are finite.
+   * Begins a window: this rank's totals are final, its gradients perhaps not yet. With error
+   * feedback, ranks have agreed on the totals.
    */
   default void begin(Gradients gradients) {}
 
   /**
-   * Starts to share one bucket, whose gradients on this rank are final.
-   *
-   * @return what may be awaited on another thread while further buckets are started; it starts no
-   *     collectives, as ranks would come to them in different orders
+   * Returns the collectives that reduce a bucket, each of which needs the result of the one before.
+   * They start when the bucket's gradients are final on this rank, those of several buckets
+   * interleaved.
    */
-  Pending share(Gradients gradients, Bucket bucket);
+  List<Stage> reduce(Gradients gradients, Bucket bucket);
 
   /**
    * Ends a window, after all buckets have been awaited; what is still under way is done then.
@@ -69,19 +53,10 @@ public interface Exchange extends AutoCloseable {
     return gradients.totals();
   }
 
-  /**
-   * Returns the ranks that hold the same gradients after the exchange; by default all of them.
-   *
-   * @param all the group of all ranks
-   */
-  default Collective peers(Collective all) {
-    return all;
-  }
-
-  /** Hears what a window took; called on all ranks when the window has been shared. */
+  /** Hears what a window took; called on all ranks when the window has been reduced. */
   default void observed(ExchangeTimes times) {}
 
-  /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
+  /** Saves, or restores, what it remembers from one window to the next; nothing by default. */
   default void remember(RunState state) {}
 
   /** Returns what the run's summary should say; nothing by default. */

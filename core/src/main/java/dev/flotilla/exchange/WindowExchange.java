@@ -4,70 +4,109 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Totals;
-import dev.flotilla.collective.Pending;
 import dev.flotilla.exchange.ExchangeTimes.BucketTime;
-import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings the buckets of a window to the exchange, each as soon as its gradients are complete.
+ * Brings the buckets of an accumulation window to the exchange, each as soon as its gradients are
+ * complete, and makes their sum a mean.
  *
- * <p>Buckets are shared in the plan's order whatever the order of arrival, so that all ranks issue
- * the same collectives; a rank whose backward cannot be watched shares them all after it.
+ * <p>A window begins, once or several times over, is perhaps left, and is finished otherwise.
+ * Buckets are reduced in the plan's order whatever the order of arrival, so that all ranks issue
+ * the same collectives; a rank whose backward cannot be watched reduces them all after it.
  */
 public final class WindowExchange implements AutoCloseable {
 
   private final Exchange exchange;
   private final BucketPlan plan;
   private final Gradients gradients;
-
-  /** More would only take bandwidth from each other, and from the one that is needed first. */
-  private static final int UNDER_WAY = 2;
-
-  private final @Nullable ExchangeThread thread;
-  private final @Nullable ExchangeThread arrivals;
-  private final Semaphore mayLeave = new Semaphore(UNDER_WAY);
-  private final ExchangeRecord record;
+  private final boolean leavesUnjudged;
+  private final ToDoubleFunction<Totals> mean;
+  private final List<ExchangeThread> threads = new ArrayList<>();
+  private final Executor starts;
+  private final Executor arrivals;
+  private final ExchangeRecord record = new ExchangeRecord();
   private final @Nullable ArrivalWatch watch;
-  private final AtomicReference<Totals> totals = new AtomicReference<>();
-  private final List<BucketTime> times = new ArrayList<>();
-  private List<Bucket> buckets = List.of();
-  private int next;
-  private boolean isBegun;
+  private @Nullable Window window;
+
+  /**
+   * A window that has begun.
+   *
+   * @param feedback lets ranks keep what they do not send
+   * @param agreed the totals, where ranks have agreed on them before gradients
+   */
+  private record Window(
+      List<Bucket> buckets,
+      BucketPipeline pipeline,
+      Optional<ErrorFeedback> feedback,
+      Optional<Totals> agreed) {
+
+    boolean hasNothingToReduce() {
+      return agreed.filter(totals -> totals.count() == 0).isPresent();
+    }
+  }
 
   /**
    * Prepares windows.
    *
    * @param isAlone whether there is no other rank, so that nothing takes time
+   * @param isUnfiltered whether no filter judges or changes gradients, and the run ends with the
+   *     first one that is not finite
+   * @param mean hears the totals of a window with at least one term as soon as they are known, and
+   *     gives what makes the sum a mean
    */
   public WindowExchange(
       Exchange exchange,
       BucketPlan plan,
       ParameterArena arena,
       boolean isAlone,
+      boolean isUnfiltered,
+      ToDoubleFunction<Totals> mean,
       Consumer<String> notices) {
     this.exchange = exchange;
     this.plan = plan;
     this.gradients = arena.gradients();
-    this.record = new ExchangeRecord();
-    thread = isAlone ? null : new ExchangeThread("flotilla-exchange");
-    arrivals = isAlone ? null : new ExchangeThread("flotilla-arrivals");
+    this.mean = mean;
+    var direct = new InTurn();
+    starts = isAlone ? direct : thread("flotilla-exchange");
+    arrivals = isAlone ? direct : thread("flotilla-arrivals");
     boolean overlaps = !isAlone && plan.overlapsBackward();
-    watch = overlaps ? new ArrivalWatch(arena, this::share, notices) : null;
+    leavesUnjudged = overlaps && isUnfiltered;
+    watch = overlaps ? new ArrivalWatch(arena, this::bucketIsComplete, notices) : null;
+  }
+
+  private Executor thread(String name) {
+    var thread = new ExchangeThread(name);
+    threads.add(thread);
+    return thread;
   }
 
   /**
-   * Runs the backward of a micro-step, and shares what it completes if the window ends with it.
+   * Tells whether filters come before the buckets of this window are reduced, and not after: what a
+   * rank keeps must have been judged and limited before. All ranks say the same.
+   */
+  public boolean judgesFirst() {
+    return exchange.feedback().isPresent() && !leavesUnjudged;
+  }
+
+  /** Tells whether a window has begun. */
+  public boolean isBegun() {
+    return window != null;
+  }
+
+  /**
+   * Runs the backward of a micro-step, and reduces what it completes if the window ends with it.
    *
    * @param graph what backward runs through; another one may reach parameters another number of
    *     times
@@ -78,147 +117,134 @@ public final class WindowExchange implements AutoCloseable {
       backward.run();
       return;
     }
-    boolean isKnown = watch.expects(graph);
-    if (begins && isKnown && !isBegun) {
+    boolean leaves = begins && watch.expects(graph);
+    if (leaves) {
       begin();
     }
-    watch.during(backward, graph, begins && isKnown ? buckets : List.of());
+    watch.during(
+        backward,
+        graph,
+        leaves && window != null && !window.hasNothingToReduce() ? window.buckets() : List.of());
   }
 
-  /** Tells whether buckets are under way already. */
-  public boolean isBegun() {
-    return isBegun;
+  private void bucketIsComplete() {
+    if (window != null) {
+      window.pipeline().bucketIsComplete();
+    }
   }
 
-  /** Tells whether gradients are judged before they are shared. */
-  public boolean keepsResiduals() {
-    return exchange.keepsResiduals();
+  /**
+   * Begins a window, if it has not begun. With error feedback, ranks agree on its totals here, so
+   * that filters can come next.
+   */
+  public void begin() {
+    if (window == null) {
+      window = newWindow();
+    }
   }
 
-  /** Tells whether buckets that keep residuals may leave while backward goes on. */
-  public boolean sharesEarly() {
-    return exchange.sharesEarly();
+  private Window newWindow() {
+    var buckets = plan.buckets();
+    var feedback = exchange.feedback();
+    var pipeline =
+        new BucketPipeline(
+            buckets,
+            bucket -> {
+              feedback.ifPresent(it -> it.look(gradients, bucket));
+              return exchange.reduce(gradients, bucket);
+            },
+            starts,
+            arrivals);
+    if (feedback.isEmpty()) {
+      pipeline.run(() -> exchange.begin(gradients));
+      return new Window(buckets, pipeline, feedback, Optional.empty());
+    }
+    var totals = agree(pipeline, feedback.get());
+    return new Window(buckets, pipeline, feedback, Optional.of(totals));
   }
 
-  /** Shares the totals before all else; the window is then finished or left. */
-  public Totals agree() {
-    begin();
-    await();
-    return gradients.totals();
-  }
-
-  /** Shares nothing of a window that has begun. */
-  public void leave() {
-    isBegun = false;
-  }
-
-  private void begin() {
-    isBegun = true;
-    buckets = plan.buckets();
-    next = 0;
-    times.clear();
-    run(() -> exchange.begin(gradients));
-  }
-
-  /** Shares the next bucket of the plan. */
-  private void share() {
-    var bucket = buckets.get(next++);
-    run(
+  private Totals agree(BucketPipeline pipeline, ErrorFeedback feedback) {
+    pipeline.call(
         () -> {
-          mayLeave.acquireUninterruptibly();
-          long start = System.nanoTime();
-          Pending pending = start(bucket);
-          arrive(
-              () -> {
-                try {
-                  pending.await();
-                } finally {
-                  mayLeave.release();
-                }
-                times.add(new BucketTime(bucket, start, System.nanoTime()));
-              });
+          feedback.agree(gradients, leavesUnjudged);
+          exchange.begin(gradients);
         });
-  }
-
-  private Pending start(Bucket bucket) {
-    try (var _ = TensorScope.open()) {
-      return exchange.share(gradients, bucket);
-    } catch (RuntimeException | Error failure) {
-      mayLeave.release();
-      throw failure;
+    var totals = gradients.totals();
+    if (totals.count() > 0) {
+      feedback.view(gradients).scale(mean.applyAsDouble(totals));
     }
+    return totals;
   }
 
-  /** Shares what has not been shared yet, and waits for all of it. */
+  /** Returns the gradients of this window as filters see them. */
+  public GradientView view() {
+    return Optional.ofNullable(window)
+        .flatMap(Window::feedback)
+        .map(feedback -> feedback.view(gradients))
+        .orElseGet(() -> GradientView.of(gradients));
+  }
+
+  /** Reduces nothing more of a window. */
+  public void leave() {
+    window = null;
+  }
+
+  /**
+   * Reduces what has not been reduced yet, and waits for all of it; the gradients are then the mean
+   * over ranks, and the window goes on to be in view until it is left.
+   *
+   * @return the totals of all ranks
+   */
   public Totals finish() {
-    if (!isBegun) {
-      begin();
+    begin();
+    var current = Objects.requireNonNull(window);
+    if (current.hasNothingToReduce()) {
+      return current.agreed().orElseThrow();
     }
-    while (next < buckets.size()) {
-      share();
+    current.pipeline().finish();
+    var totals = new Totals[1];
+    current.pipeline().call(() -> totals[0] = end(current));
+    observe(current);
+    if (current.feedback().isEmpty() && totals[0].count() > 0) {
+      gradients.scale(mean.applyAsDouble(totals[0]));
     }
-    run(this::end);
-    try {
-      await();
-    } finally {
-      isBegun = false;
-    }
-    var seen = observed();
+    return totals[0];
+  }
+
+  private Totals end(Window current) {
+    current.feedback().ifPresent(ErrorFeedback::startVote);
+    var totals = exchange.end(gradients);
+    current.feedback().ifPresent(ErrorFeedback::endVote);
+    return totals;
+  }
+
+  private void observe(Window current) {
+    long end = System.nanoTime();
+    var times = current.pipeline().times();
+    // What the last bucket has left under way came to its end here.
+    var last = times.removeLast();
+    times.add(new BucketTime(last.bucket(), last.start(), end));
+    var seen =
+        watch == null
+            ? new ExchangeTimes(List.of(), 0, 0, times, end)
+            : new ExchangeTimes(
+                Arrays.stream(watch.arrivals()).boxed().toList(),
+                watch.start(),
+                watch.end(),
+                times,
+                end);
     record.add(seen);
     plan.observed(seen);
     exchange.observed(seen);
-    return totals.get();
   }
 
-  private void end() {
-    if (arrivals != null) {
-      arrivals.await();
-    }
-    totals.set(exchange.end(gradients));
-    // What the last bucket has left under way came to its end here.
-    var last = times.removeLast();
-    times.add(new BucketTime(last.bucket(), last.start(), System.nanoTime()));
-  }
-
-  private void arrive(Runnable task) {
-    if (arrivals == null) {
-      task.run();
-    } else {
-      arrivals.add(task);
-    }
-  }
-
-  private void run(Runnable task) {
-    if (thread == null) {
-      task.run();
-    } else {
-      thread.add(task);
-    }
-  }
-
-  private void await() {
-    if (thread != null) {
-      thread.await();
-    }
-  }
-
-  private ExchangeTimes observed() {
-    long end = System.nanoTime();
-    return watch == null
-        ? new ExchangeTimes(List.of(), 0, 0, List.copyOf(times), end)
-        : new ExchangeTimes(
-            Arrays.stream(watch.arrivals()).boxed().toList(),
-            watch.start(),
-            watch.end(),
-            List.copyOf(times),
-            end);
-  }
-
+  /** Saves, or restores, what exchange and buckets remember. */
   public void remember(RunState state) {
     exchange.remember(state);
     plan.remember(state);
   }
 
+  /** Returns what the run's summary should say. */
   public Map<String, Object> metrics() {
     Map<String, Object> metrics = new LinkedHashMap<>(record.metrics());
     metrics.putAll(plan.metrics());
@@ -228,8 +254,7 @@ public final class WindowExchange implements AutoCloseable {
 
   @Override
   public void close() {
-    Optional.ofNullable(thread).ifPresent(ExchangeThread::close);
-    Optional.ofNullable(arrivals).ifPresent(ExchangeThread::close);
+    threads.forEach(ExchangeThread::close);
     Optional.ofNullable(watch).ifPresent(ArrivalWatch::close);
     exchange.close();
   }

@@ -1,6 +1,6 @@
 /**
  * How ranks exchange the gradients of a window: buckets, their arrival during backward, the thread
- * that shares them, and what that takes.
+ * that reduces them, and what that takes.
  */
 @NullMarked
 package dev.flotilla.exchange;

@@ -3,6 +3,7 @@ package dev.flotilla.step;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Traffic;
+import dev.flotilla.exchange.GradientView;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -23,16 +24,18 @@ import java.util.Optional;
  */
 final class FiniteCheck implements GradientFilter {
 
+  private final Gradients gradients;
   private final Collective collective;
   private boolean ownLossIsFinite = true;
   private Optional<String> finding = Optional.empty();
 
-  FiniteCheck(Collective collective) {
+  FiniteCheck(Gradients gradients, Collective collective) {
+    this.gradients = gradients;
     this.collective = collective;
   }
 
   /** Looks at this rank's loss while it is still apart from the others'. */
-  void beforeExchange(Gradients gradients) {
+  void beforeExchange() {
     finding = Optional.empty();
     // A rank that is alone looks once, with the gradients: on a device each look means to wait.
     ownLossIsFinite = collective.size() == 1 || Double.isFinite(gradients.totals().lossSum());
@@ -44,12 +47,12 @@ final class FiniteCheck implements GradientFilter {
   }
 
   @Override
-  public boolean apply(Gradients gradients, MicroStep step) {
-    double loss = gradients.lossSum();
-    boolean passes = Double.isFinite(loss) && gradients.isFinite();
+  public boolean apply(GradientView view, MicroStep step) {
+    double loss = view.lossSum();
+    boolean passes = Double.isFinite(loss) && view.isFinite();
     if (!passes) {
       ownLossIsFinite = ownLossIsFinite && (collective.size() > 1 || Double.isFinite(loss));
-      finding = Optional.of(describe(gradients, loss));
+      finding = Optional.of(describe(loss));
     }
     return passes;
   }
@@ -61,12 +64,12 @@ final class FiniteCheck implements GradientFilter {
   GradientFilter watching(GradientFilter vote) {
     return new GradientFilter() {
       @Override
-      public boolean apply(Gradients gradients, MicroStep step) {
-        boolean passes = vote.apply(gradients, step);
-        double loss = gradients.lossSum();
+      public boolean apply(GradientView view, MicroStep step) {
+        boolean passes = vote.apply(view, step);
+        double loss = view.lossSum();
         if (!passes && !Double.isFinite(loss)) {
           ownLossIsFinite = ownLossIsFinite && collective.size() > 1;
-          finding = Optional.of(describe(gradients, loss));
+          finding = Optional.of(describe(loss));
         }
         return passes;
       }
@@ -88,7 +91,7 @@ final class FiniteCheck implements GradientFilter {
     };
   }
 
-  private String describe(Gradients gradients, double loss) {
+  private String describe(double loss) {
     var ranks = ranksWithInfiniteLoss();
     if (!ranks.isEmpty()) {
       return "the loss of rank " + joined(ranks) + " is not finite";
@@ -96,7 +99,7 @@ final class FiniteCheck implements GradientFilter {
     if (!Double.isFinite(loss)) {
       return "each rank's loss is finite, but their sum is " + loss;
     }
-    var tensors = tensors(gradients);
+    var tensors = tensors();
     return "the loss is finite, but not the gradient of "
         + (tensors.isEmpty() ? "another rank" : joined(tensors));
   }
@@ -118,7 +121,7 @@ final class FiniteCheck implements GradientFilter {
     return ranks;
   }
 
-  private static List<String> tensors(Gradients gradients) {
+  private List<String> tensors() {
     List<String> names = new ArrayList<>();
     for (var slot : gradients.layout().slots()) {
       if (!gradients.isFinite(slot)) {

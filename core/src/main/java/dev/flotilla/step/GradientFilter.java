@@ -1,6 +1,6 @@
 package dev.flotilla.step;
 
-import dev.flotilla.arena.Gradients;
+import dev.flotilla.exchange.GradientView;
 import dev.flotilla.pass.MicroStep;
 import dev.flotilla.state.RunState;
 import java.util.Map;
@@ -12,7 +12,7 @@ public interface GradientFilter {
   /**
    * Works on the gradients in place and tells whether the update goes on; all ranks say the same.
    */
-  boolean apply(Gradients gradients, MicroStep step);
+  boolean apply(GradientView gradients, MicroStep step);
 
   /**
    * Tells whether it has something to do in the window to come, the same on all ranks; if so, a
@@ -22,7 +22,7 @@ public interface GradientFilter {
     return true;
   }
 
-  /** Puts down, or takes up, what it remembers from one window to the next; nothing by default. */
+  /** Saves, or restores, what it remembers from one window to the next; nothing by default. */
   default void remember(RunState state) {}
 
   /** Returns what the run's summary should say; nothing by default. */

@@ -1,7 +1,10 @@
 package dev.flotilla.step;
 
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
+import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.pass.Accumulation;
@@ -13,8 +16,8 @@ import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +32,7 @@ final class GradientPasses {
   private final @Nullable PooledWindow pool;
   private final ForwardBackward pass;
   private final Consumer<String> notices;
-  private final BiConsumer<Runnable, Object> duringBackward;
+  private final StepRunner runner;
   private final boolean isAlone;
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
 
@@ -43,15 +46,10 @@ final class GradientPasses {
   /**
    * Puts the passes together.
    *
-   * @param duringBackward runs a backward, given what it runs through; it may share gradients that
-   *     are complete
+   * @param runner runs backward passes, and may reduce gradients that are complete
    */
-  GradientPasses(
-      Workers workers,
-      StepContext context,
-      SegmentChain chain,
-      BiConsumer<Runnable, Object> duringBackward) {
-    this.duringBackward = duringBackward;
+  GradientPasses(Workers workers, StepContext context, SegmentChain chain, StepRunner runner) {
+    this.runner = runner;
     this.isAlone = context.collective().size() == 1 && context.model().device().isCuda();
     this.model = context.model();
     this.gradients = model.arena().gradients();
@@ -64,13 +62,31 @@ final class GradientPasses {
             .filter(_ -> model.buffers().hasStatistics())
             .map(
                 isOver ->
-                    new PooledWindow(isOver, workers.checkpointing().isEmpty(), chain, context))
+                    new PooledWindow(
+                        isOver,
+                        workers.checkpointing().isEmpty(),
+                        chain,
+                        context.model(),
+                        groupOf(workers, context)))
             .orElse(null);
     ForwardBackward innermost = pool == null ? chain : pool.pass();
     for (var layer : workers.layers().reversed()) {
       innermost = layer.around(innermost);
     }
     pass = innermost;
+  }
+
+  /**
+   * Statistics are exchanged by the thread that trains. Where another one reduces gradients at the
+   * same time, that takes a group of its own: in one group, ranks would come to the collectives of
+   * both in different orders.
+   */
+  private static Collective groupOf(Workers workers, StepContext context) {
+    var all = context.collective();
+    boolean isShared = workers.layout().filter(BucketPlan::overlapsBackward).isPresent();
+    return isShared && all.size() > 1
+        ? all.subgroup(IntStream.range(0, all.size()).toArray())
+        : all;
   }
 
   /** Takes a micro-batch; its gradients are there at the end of the window at the latest. */
@@ -92,7 +108,7 @@ final class GradientPasses {
 
   /** Ends a window whose end no micro-batch has told; all ranks call it together. */
   void complete(MicroStep step) {
-    // Also without a batch: other ranks wait for this one's share in the statistics.
+    // Also without a batch: other ranks wait for this one's part in the statistics.
     if (pool != null && pool.isOverWindow()) {
       runPool(pool, step);
     }
@@ -128,25 +144,24 @@ final class GradientPasses {
       }
       case PLACE_UNCHECKED -> {
         if (isAlone) {
-          share(losses, step);
+          backwardWatched(losses, step);
         } else {
           pass.backward(losses, step);
           model.arena().requireGradientsInPlace();
         }
         firstPasses = FirstPasses.DONE;
       }
-      case DONE -> share(losses, step);
+      case DONE -> backwardWatched(losses, step);
     }
   }
 
-  /** Pooled batches take part in collectives of their own in backward: nothing else may then. */
-  private void share(List<LossTerms> losses, MicroStep step) {
+  private void backwardWatched(List<LossTerms> losses, MicroStep step) {
+    Runnable backward = () -> pass.backward(losses, step);
     if (isAlone) {
-      model.arena().addGradientsAfter(() -> pass.backward(losses, step));
-    } else if (pool == null) {
-      duringBackward.accept(() -> pass.backward(losses, step), chain.spans());
+      model.arena().addGradientsAfter(backward);
     } else {
-      pass.backward(losses, step);
+      // Each of several batches gives a parameter a gradient of its own.
+      runner.duringBackward(backward, step, List.of(chain.spans(), losses.size()));
     }
   }
 
@@ -165,10 +180,19 @@ final class GradientPasses {
     }
   }
 
-  /** Throws away what a pass that has failed left behind, and the window. */
+  /** Returns this rank's totals of the window so far. */
+  Totals totals() {
+    return gradients.ownTotals();
+  }
+
+  /** Returns the totals of the window, this rank's or those that ranks have agreed on. */
+  Totals windowTotals() {
+    return gradients.totals();
+  }
+
+  /** Throws away what a pass that has failed left behind. */
   void abandon() {
     chain.abandon();
-    clear();
   }
 
   /** Throws away what the window holds so far. */

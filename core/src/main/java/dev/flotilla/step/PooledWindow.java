@@ -1,5 +1,6 @@
 package dev.flotilla.step;
 
+import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -29,13 +30,18 @@ final class PooledWindow {
    *
    * @param isOverWindow whether they are those of a whole window
    * @param mayKeepGraphs whether nothing says that a forward pass shall keep less
+   * @param group the ranks that pool their statistics
    */
   PooledWindow(
-      boolean isOverWindow, boolean mayKeepGraphs, SegmentChain chain, StepContext context) {
+      boolean isOverWindow,
+      boolean mayKeepGraphs,
+      SegmentChain chain,
+      BoundModel model,
+      Collective group) {
     this.isOverWindow = isOverWindow;
-    requireAllPooled(context.model());
+    requireAllPooled(model);
     boolean keepsGraphs = !isOverWindow && mayKeepGraphs;
-    pass = new PooledChain(context.model(), chain, context.collective(), keepsGraphs);
+    pass = new PooledChain(model, chain, group, keepsGraphs);
   }
 
   private static void requireAllPooled(BoundModel model) {

@@ -1,5 +1,6 @@
 package dev.flotilla.step;
 
+import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.Exchange;
@@ -10,6 +11,7 @@ import dev.flotilla.state.Stateful;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Who does what in a step: the workers of a plan, and the ordinary ones where no technique has
@@ -18,7 +20,7 @@ import java.util.Map;
  * @param accumulation ends windows
  * @param hasOwnWindows whether a technique decides where windows end
  * @param conditions look at a rank's own gradients
- * @param exchange shares them
+ * @param exchange reduces them over ranks
  * @param finite finds what is not a number
  * @param refinements work on the gradients of all ranks
  * @param unreached keeps an update from parameters that backward does not reach
@@ -39,12 +41,15 @@ record StepWorkers(
     boolean isAlone)
     implements Stateful, AutoCloseable {
 
-  /** Fills the phases that no technique has claimed. */
-  static StepWorkers of(Workers made, StepContext context) {
-    var sharing = made.exchange().orElseGet(() -> Exchange.dense(context.collective()));
-    var peers = sharing.peers(context.collective());
-    var exchange = exchange(sharing, peers, made, context);
-    var finite = new FiniteCheck(peers);
+  /**
+   * Fills the phases that no technique has claimed.
+   *
+   * @param mean hears the totals of a window, and gives what makes its sum a mean
+   */
+  static StepWorkers of(Workers made, StepContext context, ToDoubleFunction<Totals> mean) {
+    var peers = made.peers().orElse(context.collective());
+    var exchange = exchange(made, peers, context, mean);
+    var finite = new FiniteCheck(context.arena().gradients(), peers);
     var update = made.update().orElseGet(context.update());
     var sync = made.sync().orElse(Sync.NONE);
     sync.follow(update);
@@ -62,14 +67,15 @@ record StepWorkers(
   }
 
   private static WindowExchange exchange(
-      Exchange sharing, Collective peers, Workers made, StepContext context) {
-    var buckets = made.layout().orElseGet(() -> BucketPlan.whole(context.arena().layout()));
-    boolean hasNoPeer = peers.size() == 1;
-    boolean nothingIntervenes = context.endsAtNonFinite() && !made.hasFilters();
-    if (!hasNoPeer && buckets.overlapsBackward() && nothingIntervenes) {
-      sharing.mayShareEarly();
-    }
-    return new WindowExchange(sharing, buckets, context.arena(), hasNoPeer, context.notices());
+      Workers made, Collective peers, StepContext context, ToDoubleFunction<Totals> mean) {
+    return new WindowExchange(
+        made.exchange().orElseGet(() -> Exchange.dense(context.collective())),
+        made.layout().orElseGet(() -> BucketPlan.whole(context.arena().layout())),
+        context.arena(),
+        peers.size() == 1,
+        context.endsAtNonFinite() && !made.hasFilters(),
+        mean,
+        context.notices());
   }
 
   /** Returns what techniques have to say in the run's summary. */

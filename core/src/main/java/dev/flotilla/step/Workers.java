@@ -1,5 +1,6 @@
 package dev.flotilla.step;
 
+import dev.flotilla.collective.Collective;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.pass.Accumulation;
@@ -31,6 +32,7 @@ public final class Workers {
   private @Nullable Accumulation accumulation;
   private @Nullable BucketPlan buckets;
   private @Nullable Exchange exchange;
+  private @Nullable Collective peers;
   private @Nullable Update update;
   private @Nullable Sync sync;
 
@@ -66,6 +68,7 @@ public final class Workers {
     accumulation = first(accumulation, other.accumulation);
     buckets = first(buckets, other.buckets);
     exchange = first(exchange, other.exchange);
+    peers = first(peers, other.peers);
     update = first(update, other.update);
     sync = first(sync, other.sync);
   }
@@ -114,10 +117,16 @@ public final class Workers {
     return with(Phase.LAYOUT);
   }
 
-  /** Sets the exchange. */
+  /** Sets the exchange, after which all ranks hold the same gradients. */
   public Workers exchange(Exchange worker) {
     exchange = worker;
     return with(Phase.EXCHANGE);
+  }
+
+  /** Sets an exchange after which only some ranks hold the same gradients. */
+  public Workers exchange(Exchange worker, Collective among) {
+    peers = among;
+    return exchange(worker);
   }
 
   /** Adds a filter after the exchange. */
@@ -198,6 +207,11 @@ public final class Workers {
 
   Optional<Exchange> exchange() {
     return Optional.ofNullable(exchange);
+  }
+
+  /** Returns the ranks that hold the same gradients after the exchange, if not all do. */
+  Optional<Collective> peers() {
+    return Optional.ofNullable(peers);
   }
 
   Optional<Update> update() {

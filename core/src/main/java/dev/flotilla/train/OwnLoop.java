@@ -3,8 +3,8 @@ package dev.flotilla.train;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
 import dev.flotilla.model.LossTerms;
+import dev.flotilla.step.MicroSteps;
 import dev.flotilla.step.StepOutcome;
-import dev.flotilla.step.StepRunner;
 
 /**
  * The parts of a step for users who keep their loop: forward and backward, update, clear.
@@ -22,11 +22,11 @@ import dev.flotilla.step.StepRunner;
  */
 public final class OwnLoop {
 
-  private final StepRunner runner;
+  private final MicroSteps runner;
   private final OwnSteps steps;
   private int insideNoSync;
 
-  OwnLoop(StepRunner runner, OwnSteps steps) {
+  OwnLoop(MicroSteps runner, OwnSteps steps) {
     if (runner.hasOwnWindows()) {
       throw new IllegalStateException(
           "gradient_merge already decides when to update: call step, or build the trainer without"

@@ -20,10 +20,10 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.step.FullUpdate;
+import dev.flotilla.step.MicroSteps;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.StepOutcome;
 import dev.flotilla.step.StepPlan;
-import dev.flotilla.step.StepRunner;
 import dev.flotilla.step.UpdateCount;
 import dev.flotilla.step.UpdateSettings;
 import dev.flotilla.strategy.StepPlanner;
@@ -58,7 +58,7 @@ public final class Trainer implements AutoCloseable {
   private final BoundModel model;
   private final SegmentChain chain;
   private final RunningStatistics statistics;
-  private final StepRunner runner;
+  private final MicroSteps runner;
   private final Replica replica;
   private final NumberGuard guard;
   private final FitProgress progress = new FitProgress();
@@ -114,7 +114,7 @@ public final class Trainer implements AutoCloseable {
     return new TrainerBuilder(world);
   }
 
-  private StepRunner newRunner(StepPlan plan) {
+  private MicroSteps newRunner(StepPlan plan) {
     var context =
         new StepContext(
             model,
@@ -128,11 +128,11 @@ public final class Trainer implements AutoCloseable {
             this::note,
             text -> settings.sink.on(new TrainingEvent.Measured(text)),
             settings.sink);
-    return new StepRunner(plan, context, chain, statistics, learningRate);
+    return new MicroSteps(plan, context, chain, statistics, learningRate);
   }
 
   private int microStepsAfter(long update) {
-    return runner.microStepsAfter(update);
+    return runner.perWindow(update);
   }
 
   /** Says how many updates an own loop will make, for schedules that depend on it. */
@@ -291,7 +291,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Returns the number of micro-steps made. */
   public long microSteps() {
-    return runner.microSteps();
+    return runner.count();
   }
 
   /** Returns what this rank has sent, in all attempts at this run. */

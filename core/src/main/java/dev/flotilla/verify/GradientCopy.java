@@ -27,10 +27,11 @@ final class GradientCopy implements Strategy {
 
   @Override
   public Workers workers(StepContext context) {
+    var gradients = context.arena().gradients();
     return new Workers()
         .refine(
             GradientStage.VOTE,
-            (gradients, _) -> {
+            (_, _) -> {
               last = FlatCopy.of(gradients.values());
               return true;
             });

@@ -122,7 +122,7 @@ class ArenaTests {
       long terms = (1L << 33) + 12_345;
       gradients.addLoss(torch.tensor(2.5).to(precision.scalarType()), terms);
       gradients.sealTotals();
-      var last = gradients.slice(new Bucket(0, LAYOUT.length()));
+      var last = gradients.slice(bucket(0, LAYOUT.length()));
       // What a sum over four ranks would make of it.
       last.mul_(new Scalar(4.0));
       assertThat(gradients.totals()).isEqualTo(new Totals(10, 4 * terms));
@@ -135,9 +135,37 @@ class ArenaTests {
   void onlyTheLastBucketTakesTheTailAlong() {
     try (var _ = TensorScope.open();
         var gradients = new Gradients(LAYOUT)) {
-      assertThat(gradients.slice(new Bucket(0, 16)).numel()).isEqualTo(16);
-      assertThat(gradients.slice(new Bucket(16, 32)).numel()).isGreaterThan(32);
+      assertThat(gradients.slice(bucket(0, 16)).numel()).isEqualTo(16);
+      assertThat(gradients.slice(bucket(16, 32)).numel()).isGreaterThan(32);
     }
+  }
+
+  private static Bucket bucket(long offset, long length) {
+    return new Bucket(0, true, new Bucket.Range(offset, length), List.of());
+  }
+
+  @Test
+  void bucketsKnowTheirParametersAndTheirTurn() {
+    var slots = LAYOUT.slots();
+    long cut = slots.getLast().offset();
+    var buckets =
+        Bucket.of(
+            LAYOUT,
+            List.of(new Bucket.Range(cut, LAYOUT.length() - cut), new Bucket.Range(0, cut)));
+    assertThat(buckets).extracting(Bucket::index).containsExactly(0, 1);
+    assertThat(buckets).extracting(Bucket::isLast).containsExactly(false, true);
+    assertThat(buckets.getFirst().parameters()).containsExactly(slots.getLast());
+    assertThat(buckets.getLast().parameters())
+        .containsExactlyElementsOf(slots.subList(0, slots.size() - 1));
+  }
+
+  @Test
+  void bucketsCoverTheArenaAndCutNoParameter() {
+    var half = List.of(new Bucket.Range(0, LAYOUT.length() / 2));
+    var cut = List.of(new Bucket.Range(0, 1), new Bucket.Range(1, LAYOUT.length() - 1));
+    assertThatThrownBy(() -> Bucket.of(LAYOUT, half)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Bucket.of(LAYOUT, cut))
+        .hasMessageContaining("of %d parameters".formatted(LAYOUT.slots().size()));
   }
 
   @Test

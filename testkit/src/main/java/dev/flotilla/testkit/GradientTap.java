@@ -33,7 +33,7 @@ public final class GradientTap implements Strategy {
 
   @Override
   public Workers workers(StepContext context) {
-    return new Workers().refine(GradientStage.CLIP, (gradients, _) -> copy(gradients));
+    return new Workers().refine(GradientStage.CLIP, (_, _) -> copy(context.arena().gradients()));
   }
 
   private boolean copy(Gradients gradients) {

@@ -132,7 +132,10 @@ class OverlapTests {
     private static BucketPlan plan(StepContext context) {
       var layout = context.arena().layout();
       long cut = layout.slots().get(1).offset();
-      var buckets = List.of(new Bucket(cut, layout.length() - cut), new Bucket(0, cut));
+      var buckets =
+          Bucket.of(
+              layout,
+              List.of(new Bucket.Range(cut, layout.length() - cut), new Bucket.Range(0, cut)));
       return new BucketPlan() {
         @Override
         public List<Bucket> buckets() {
@@ -147,11 +150,16 @@ class OverlapTests {
     }
 
     private Exchange telling(Exchange dense) {
-      return (gradients, bucket) -> {
-        var pending = dense.share(gradients, bucket);
+      return (gradients, bucket) ->
+          dense.reduce(gradients, bucket).stream().map(stage -> telling(stage, bucket)).toList();
+    }
+
+    private Stage telling(Stage dense, Bucket bucket) {
+      return () -> {
+        var pending = dense.start();
         return () -> {
           pending.await();
-          if (bucket.offset() > 0) {
+          if (!bucket.isLast()) {
             shared.run();
           }
         };

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Layout;
+import dev.flotilla.collective.Pending;
 import dev.flotilla.data.Batch;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.memory.TensorScope;
@@ -73,15 +74,22 @@ class PhaseOrderTests {
           .update(recordingUpdate())
           .refine(GradientStage.CLIP, (_, _) -> calls.add("clip"))
           .refine(GradientStage.UNSCALE, (_, _) -> calls.add("unscale"))
-          .exchange((_, bucket) -> () -> calls.add("exchange from " + bucket.offset()))
+          .exchange((_, bucket) -> List.of(() -> reduced(bucket)))
           .layout(twoBuckets(context.arena().layout()))
           .condition(GradientStage.VOTE, (_, _) -> calls.add("vote"))
           .forward(ForwardStage.RECOMPUTE, inner -> layer("inner", inner))
           .forward(ForwardStage.PRECISION, inner -> layer("outer", inner));
     }
 
+    private Pending reduced(Bucket bucket) {
+      calls.add("exchange bucket " + bucket.index());
+      return Pending.DONE;
+    }
+
     private static BucketPlan twoBuckets(Layout layout) {
-      var buckets = List.of(new Bucket(16, layout.length() - 16), new Bucket(0, 16));
+      long cut = layout.slots().get(1).offset();
+      var ranges = List.of(new Bucket.Range(cut, layout.length() - cut), new Bucket.Range(0, cut));
+      var buckets = Bucket.of(layout, ranges);
       return () -> buckets;
     }
 
@@ -149,8 +157,8 @@ class PhaseOrderTests {
             "outer backward",
             "inner backward",
             "vote",
-            "exchange from 16",
-            "exchange from 0",
+            "exchange bucket 0",
+            "exchange bucket 1",
             "unscale",
             "clip",
             "update 0.5",

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.clip;
 
-import dev.flotilla.arena.Gradients;
+import dev.flotilla.exchange.GradientView;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
@@ -44,8 +44,7 @@ public record ClipByNorm(@Setting(doc = "largest norm of the whole gradient, > 0
 
   @Override
   public Workers workers(StepContext context) {
-    int ranks = context.collective().size();
-    return new Workers().refine(GradientStage.CLIP, (gradients, _) -> clip(gradients, ranks));
+    return new Workers().refine(GradientStage.CLIP, (gradients, _) -> clip(gradients));
   }
 
   @Override
@@ -53,9 +52,8 @@ public record ClipByNorm(@Setting(doc = "largest norm of the whole gradient, > 0
     return Set.of(Property.ONLY_SCALES_GRADIENTS);
   }
 
-  private boolean clip(Gradients gradients, int ranks) {
-    double limit = gradients.isOwn() ? norm / Math.sqrt(ranks) : norm;
-    double factor = limit / (gradients.norm() + EPSILON);
+  private boolean clip(GradientView gradients) {
+    double factor = gradients.limit(norm) / (gradients.norm() + EPSILON);
     if (factor < 1) {
       gradients.scale(factor);
     }

@@ -8,8 +8,10 @@ import dev.flotilla.collective.Link;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
+import dev.flotilla.exchange.ErrorFeedback;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.ExchangeTimes;
+import dev.flotilla.exchange.Stage;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import dev.flotilla.step.StepContext;
@@ -17,13 +19,16 @@ import dev.flotilla.wire.Dtype;
 import dev.flotilla.wire.HalfSum;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Shares gradients in the way that promises the shortest step, and looks again every few updates.
+ * Exchanges gradients in the way that promises the shortest step, and looks again every few
+ * updates.
  */
 final class AdaptiveExchange implements Exchange {
 
@@ -75,8 +80,8 @@ final class AdaptiveExchange implements Exchange {
   }
 
   @Override
-  public boolean keepsResiduals() {
-    return sparse.keepsResiduals();
+  public Optional<ErrorFeedback> feedback() {
+    return sparse.feedback();
   }
 
   @Override
@@ -93,13 +98,12 @@ final class AdaptiveExchange implements Exchange {
   }
 
   @Override
-  public Pending share(Gradients gradients, Bucket bucket) {
-    if (!isWindowHalf) {
-      return sparse.share(gradients, bucket);
-    }
-    try (var _ = TensorScope.open()) {
-      half.add(gradients.part(bucket), Traffic.EXCHANGE);
-    }
+  public List<Stage> reduce(Gradients gradients, Bucket bucket) {
+    return isWindowHalf ? List.of(() -> half(gradients, bucket)) : sparse.reduce(gradients, bucket);
+  }
+
+  private Pending half(Gradients gradients, Bucket bucket) {
+    half.add(gradients.part(bucket), Traffic.EXCHANGE);
     return Pending.DONE;
   }
 
@@ -117,7 +121,7 @@ final class AdaptiveExchange implements Exchange {
     return collective.size() == 1;
   }
 
-  /** All ranks have shared the same windows, so all of them come to a decision together. */
+  /** All ranks have exchanged the same windows, so all of them come to a decision together. */
   @Override
   public void observed(ExchangeTimes seen) {
     if (isAlone()) {

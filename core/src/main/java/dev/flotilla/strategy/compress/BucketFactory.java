@@ -28,16 +28,16 @@ record BucketFactory(
     Division division,
     int ranks) {
 
-  BucketCompressor of(Bucket bucket) {
+  BucketCompressor of(Bucket.Range bucket) {
     return arena.values().is_cuda() ? onDevice(bucket) : inPlace(bucket);
   }
 
-  private BucketCompressor inPlace(Bucket bucket) {
+  private BucketCompressor inPlace(Bucket.Range bucket) {
     var fields = division.compressedIn(bucket).stream().map(slice -> field(bucket, slice)).toList();
     return new CpuBucket(settings, rule, fields, Math.toIntExact(bucket.length()), ranks);
   }
 
-  private BucketCompressor onDevice(Bucket bucket) {
+  private BucketCompressor onDevice(Bucket.Range bucket) {
     var slices = division.compressedIn(bucket);
     boolean isNone = slices.isEmpty();
     long start = isNone ? bucket.offset() : slices.getFirst().offset();
@@ -75,7 +75,7 @@ record BucketFactory(
     return ComputeDevice.of(arena.values()).bring(Tensors.ofLongs(indices));
   }
 
-  private Field field(Bucket bucket, ArenaSlice slice) {
+  private Field field(Bucket.Range bucket, ArenaSlice slice) {
     return new Field(
         Math.toIntExact(slice.offset() - bucket.offset()),
         (float) (slice.decay() / ranks),

@@ -31,9 +31,9 @@ final class Compression implements AutoCloseable {
   private final BucketFactory factory;
   private final Rule rule;
   private final CompressionRecord record = new CompressionRecord();
-  private final Map<Bucket, BucketCompressor> buckets = new LinkedHashMap<>();
+  private final Map<Bucket.Range, BucketCompressor> buckets = new LinkedHashMap<>();
   private final List<BucketCompressor> window = new ArrayList<>();
-  private final Map<Bucket, Integer> savedThresholds = new LinkedHashMap<>();
+  private final Map<Bucket.Range, Integer> savedThresholds = new LinkedHashMap<>();
   private long updates;
   private long begun;
   private boolean isWindowSparse;
@@ -126,7 +126,7 @@ final class Compression implements AutoCloseable {
 
   /** Returns the compressor of a bucket, ready for this window. */
   BucketCompressor inWindow(Bucket bucket) {
-    var compressor = buckets.computeIfAbsent(bucket, this::newBucket);
+    var compressor = buckets.computeIfAbsent(bucket.range(), this::newBucket);
     compressor.sparsity(ramp.sparsityAt(updates - begun));
     if (compressor.elements() > 0) {
       window.add(compressor);
@@ -134,7 +134,7 @@ final class Compression implements AutoCloseable {
     return compressor;
   }
 
-  private BucketCompressor newBucket(Bucket bucket) {
+  private BucketCompressor newBucket(Bucket.Range bucket) {
     var compressor = factory.of(bucket);
     compressor.threshold(savedThresholds.getOrDefault(bucket, Selector.NO_THRESHOLD));
     return compressor;
@@ -202,7 +202,7 @@ final class Compression implements AutoCloseable {
   private void takeUp(String line) {
     if (!line.isEmpty()) {
       var numbers = line.split(" ", -1);
-      var bucket = new Bucket(Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));
+      var bucket = new Bucket.Range(Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));
       savedThresholds.put(bucket, Integer.valueOf(numbers[2]));
     }
   }

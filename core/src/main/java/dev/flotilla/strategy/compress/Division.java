@@ -64,7 +64,7 @@ record Division(List<ArenaSlice> compressed, List<ArenaSlice> dense) {
   }
 
   /** Returns what of a bucket is compressed. */
-  List<ArenaSlice> compressedIn(Bucket bucket) {
+  List<ArenaSlice> compressedIn(Bucket.Range bucket) {
     return compressed.stream()
         .map(slice -> slice.between(bucket.offset(), bucket.offset() + bucket.length()))
         .filter(slice -> slice.length() > 0)

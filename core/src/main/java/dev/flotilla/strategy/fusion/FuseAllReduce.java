@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Shares gradients in a few buckets, each as soon as backward has filled it.
+ * Reduces gradients in a few buckets, each as soon as backward has filled it.
  *
  * <p>Buckets are slices of the gradient arena in the order of backward, so nothing is copied. With
  * rᵢ the time at which bucket i is full and a + c Sᵢ the time of its all-reduce, it arrives at eᵢ =
@@ -129,9 +129,10 @@ public record FuseAllReduce(
         : new SizePlan(buckets, overlap);
   }
 
-  /** Returns the buckets by size, in the order in which they are shared. */
+  /** Returns the buckets by size, in the order in which they are reduced. */
   public List<Bucket> buckets(Layout layout) {
-    return new SizeCut(sizeMb * MEGABYTE, maxTensors, lastMb * MEGABYTE).buckets(layout);
+    return Bucket.of(
+        layout, new SizeCut(sizeMb * MEGABYTE, maxTensors, lastMb * MEGABYTE).ranges(layout));
   }
 
   @Override
@@ -145,12 +146,6 @@ public record FuseAllReduce(
     }
     if (facts.ranks() == 1) {
       issues.add(PlanIssue.warning("fuse_all_reduce has no effect on one rank", "remove it"));
-    } else if (overlap && facts.has(Property.POOLS_STATISTICS)) {
-      issues.add(
-          PlanIssue.warning(
-              "fuse_all_reduce cannot overlap while batch_norm pools over ranks or the window, as"
-                  + " its backward exchanges statistics itself",
-              "set overlap: false, or batch_norm: micro_batch"));
     }
     return issues;
   }

@@ -8,12 +8,14 @@ import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.Exchange;
+import dev.flotilla.exchange.Stage;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.wire.HalfSum;
+import java.util.List;
 
-/** Shares gradients in 16 bits each; loss and count, which must be exact, go before them. */
+/** Sums gradients in 16 bits each; loss and count, which must be exact, go before them. */
 final class HalfExchange implements Exchange {
 
   private final Collective collective;
@@ -32,11 +34,12 @@ final class HalfExchange implements Exchange {
   }
 
   @Override
-  public Pending share(Gradients gradients, Bucket bucket) {
-    try (var _ = TensorScope.open()) {
-      sum.add(gradients.part(bucket), Traffic.EXCHANGE);
-    }
-    return Pending.DONE;
+  public List<Stage> reduce(Gradients gradients, Bucket bucket) {
+    return List.of(
+        () -> {
+          sum.add(gradients.part(bucket), Traffic.EXCHANGE);
+          return Pending.DONE;
+        });
   }
 
   @Override

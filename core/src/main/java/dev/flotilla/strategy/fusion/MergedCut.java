@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.fusion;
 
-import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.collective.Link;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,10 +22,10 @@ record MergedCut(Link link) {
   /**
    * A cut and what it promises.
    *
-   * @param buckets in the order of backward
+   * @param ranges in the order of backward
    * @param end seconds from the start of backward to the arrival of the last bucket
    */
-  record Cut(List<Bucket> buckets, double end) {}
+  record Cut(List<Range> ranges, double end) {}
 
   /**
    * Finds the best cut.
@@ -40,11 +40,11 @@ record MergedCut(Link link) {
     var end = new double[count + 1];
     var from = new int[count + 1];
     for (int j = 1; j <= count; j++) {
-      bytes[j] = bytes[j - 1] + (double) pieces.get(j - 1).bucket().length() * width;
+      bytes[j] = bytes[j - 1] + (double) pieces.get(j - 1).range().length() * width;
       end[j] = Double.POSITIVE_INFINITY;
       for (int i = 0; i < j; i++) {
         double candidate = arrival(end[i], ready[j - 1], bytes[j] - bytes[i]);
-        // Of equal ones the first, which makes the fewest buckets.
+        // Of equal ones the first, which makes the fewest ranges.
         if (candidate < end[j]) {
           end[j] = candidate;
           from[j] = i;
@@ -58,11 +58,11 @@ record MergedCut(Link link) {
     return Math.max(before, ready) + link.allReduce(bytes);
   }
 
-  private static List<Bucket> traced(List<Piece> pieces, int[] from) {
-    List<Bucket> buckets = new ArrayList<>();
+  private static List<Range> traced(List<Piece> pieces, int[] from) {
+    List<Range> ranges = new ArrayList<>();
     for (int j = pieces.size(); j > 0; j = from[j]) {
-      buckets.add(Piece.together(pieces.subList(from[j], j)));
+      ranges.add(Piece.together(pieces.subList(from[j], j)));
     }
-    return List.copyOf(buckets.reversed());
+    return List.copyOf(ranges.reversed());
   }
 }

@@ -80,7 +80,7 @@ final class MergedPlan implements BucketPlan {
     // All ranks wait for the slowest, and all must take the same plan.
     var ready = ready(pieces, Link.largest(collective, medians()));
     var cut = new MergedCut(link).cut(pieces, ready, layout.precision().bytes());
-    buckets = cut.buckets();
+    buckets = Bucket.of(layout, cut.ranges());
     double backward = ready[ready.length - 1];
     measured.accept(
         String.format(
@@ -140,14 +140,14 @@ final class MergedPlan implements BucketPlan {
       return;
     }
     int count = Math.toIntExact(shared.number("count", buckets.size()));
-    List<Bucket> known = new ArrayList<>();
+    List<Bucket.Range> known = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      var bucket = i < buckets.size() ? buckets.get(i) : new Bucket(0, 0);
+      var range = i < buckets.size() ? buckets.get(i).range() : new Bucket.Range(0, 0);
       known.add(
-          new Bucket(
-              shared.number(i + "/offset", bucket.offset()),
-              shared.number(i + "/length", bucket.length())));
+          new Bucket.Range(
+              shared.number(i + "/offset", range.offset()),
+              shared.number(i + "/length", range.length())));
     }
-    buckets = List.copyOf(known);
+    buckets = Bucket.of(layout, known);
   }
 }

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.fusion;
 
-import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.Slot;
 import java.util.ArrayList;
@@ -11,9 +11,9 @@ import java.util.List;
  *
  * @param firstSlot number of its first parameter in the layout
  * @param tensors how many there are
- * @param bucket their place, with the gap behind
+ * @param range where they lie, with the gap behind
  */
-record Piece(int firstSlot, int tensors, Bucket bucket) {
+record Piece(int firstSlot, int tensors, Range range) {
 
   /** Returns the layers of a layout in the order of backward; a layer's parameters share a name. */
   static List<Piece> layers(Layout layout) {
@@ -35,7 +35,7 @@ record Piece(int firstSlot, int tensors, Bucket bucket) {
       }
       long from = slots.get(first).offset();
       long to = next < slots.size() ? slots.get(next).offset() : layout.length();
-      pieces.add(new Piece(first, next - first, new Bucket(from, to - from)));
+      pieces.add(new Piece(first, next - first, new Range(from, to - from)));
     }
     return pieces.reversed();
   }
@@ -46,9 +46,9 @@ record Piece(int firstSlot, int tensors, Bucket bucket) {
   }
 
   /** Returns the one bucket of pieces that follow each other in backward. */
-  static Bucket together(List<Piece> pieces) {
-    long from = pieces.getLast().bucket().offset();
-    var first = pieces.getFirst().bucket();
-    return new Bucket(from, first.offset() + first.length() - from);
+  static Range together(List<Piece> pieces) {
+    long from = pieces.getLast().range().offset();
+    var first = pieces.getFirst().range();
+    return new Range(from, first.offset() + first.length() - from);
   }
 }

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.fusion;
 
-import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.Layout;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,30 +18,30 @@ import java.util.List;
  */
 record SizeCut(double bytes, int mostTensors, double lastBytes) {
 
-  /** Returns buckets in the order of backward. */
-  List<Bucket> buckets(Layout layout) {
+  /** Returns where buckets lie, in the order of backward. */
+  List<Range> ranges(Layout layout) {
     var pieces = mostTensors == 1 ? Piece.tensors(layout) : Piece.layers(layout);
     int width = layout.precision().bytes();
     int last = pieces.size() - lastPieces(pieces, width);
-    List<Bucket> buckets = new ArrayList<>();
+    List<Range> ranges = new ArrayList<>();
     List<Piece> open = new ArrayList<>();
     for (var piece : pieces.subList(0, last)) {
       if (!open.isEmpty() && tensors(open) + piece.tensors() > mostTensors) {
-        close(open, buckets);
+        close(open, ranges);
       }
       open.add(piece);
       if (length(open) * width >= bytes) {
-        close(open, buckets);
+        close(open, ranges);
       }
     }
-    close(open, buckets);
-    close(new ArrayList<>(pieces.subList(last, pieces.size())), buckets);
-    return List.copyOf(buckets);
+    close(open, ranges);
+    close(new ArrayList<>(pieces.subList(last, pieces.size())), ranges);
+    return List.copyOf(ranges);
   }
 
-  private static void close(List<Piece> open, List<Bucket> buckets) {
+  private static void close(List<Piece> open, List<Range> ranges) {
     if (!open.isEmpty()) {
-      buckets.add(Piece.together(open));
+      ranges.add(Piece.together(open));
       open.clear();
     }
   }
@@ -52,7 +52,7 @@ record SizeCut(double bytes, int mostTensors, double lastBytes) {
     int tensors = 0;
     double sum = 0;
     for (var piece : pieces.reversed()) {
-      sum += (double) piece.bucket().length() * width;
+      sum += (double) piece.range().length() * width;
       tensors += piece.tensors();
       if (sum > lastBytes || tensors > mostTensors) {
         break;
@@ -67,6 +67,6 @@ record SizeCut(double bytes, int mostTensors, double lastBytes) {
   }
 
   private static double length(List<Piece> pieces) {
-    return pieces.stream().mapToLong(piece -> piece.bucket().length()).sum();
+    return pieces.stream().mapToLong(piece -> piece.range().length()).sum();
   }
 }

@@ -20,7 +20,7 @@ final class LocalClaims {
   static Workers workers(Averaging averaging, Interval interval, StepContext context) {
     var levels = Levels.join(averaging.group(), context);
     return new Workers()
-        .exchange(new InsideExchange(levels.inside()))
+        .exchange(new InsideExchange(levels.inside()), levels.inside())
         .sync(new LocalAveraging(averaging, interval, levels, context));
   }
 }

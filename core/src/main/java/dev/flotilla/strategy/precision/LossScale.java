@@ -1,8 +1,8 @@
 package dev.flotilla.strategy.precision;
 
-import dev.flotilla.arena.Gradients;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
+import dev.flotilla.exchange.GradientView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.pass.MicroStep;
@@ -59,7 +59,7 @@ final class LossScale {
   GradientFilter agreeing() {
     return new GradientFilter() {
       @Override
-      public boolean apply(Gradients gradients, MicroStep step) {
+      public boolean apply(GradientView gradients, MicroStep step) {
         agree();
         return true;
       }

@@ -28,7 +28,7 @@ class CutTests {
     return Layout.of(specs, Precision.FLOAT32);
   }
 
-  private static void assertCovers(Layout layout, List<Bucket> buckets) {
+  private static void assertCovers(Layout layout, List<Bucket.Range> buckets) {
     long end = layout.length();
     for (var bucket : buckets) {
       assertThat(bucket.offset() + bucket.length()).isEqualTo(end);
@@ -56,7 +56,7 @@ class CutTests {
   void closesBucketsByBytesOrTensors(double bytes, int tensors, double last, int expected) {
     var layout = layers(1024, 1024, 1024, 1024, 1024, 1024);
 
-    var buckets = new SizeCut(bytes, tensors, last).buckets(layout);
+    var buckets = new SizeCut(bytes, tensors, last).ranges(layout);
 
     assertThat(buckets).hasSize(expected);
     assertCovers(layout, buckets);
@@ -66,7 +66,7 @@ class CutTests {
   void neverCutsALayer() {
     var layout = layers(100, 5000, 30);
 
-    var buckets = new SizeCut(64, 50, 0).buckets(layout);
+    var buckets = new SizeCut(64, 50, 0).ranges(layout);
 
     assertThat(buckets).hasSize(3);
     assertThat(buckets.getFirst().length()).isEqualTo(32 + 16);
@@ -76,7 +76,7 @@ class CutTests {
   void startsWithTheLayerThatBackwardReachesFirst() {
     var layout = layers(16, 32, 48);
 
-    var first = new SizeCut(1, 50, 0).buckets(layout).getFirst();
+    var first = new SizeCut(1, 50, 0).ranges(layout).getFirst();
 
     assertThat(first.offset()).isEqualTo(16 + 16 + 32 + 16);
   }
@@ -95,7 +95,7 @@ class CutTests {
 
       var cut = new MergedCut(link).cut(pieces, ready, 4);
 
-      assertCovers(layout, cut.buckets());
+      assertCovers(layout, cut.ranges());
       assertThat(cut.end()).isCloseTo(best(link, pieces, ready), within(1e-12));
     }
   }
@@ -107,7 +107,7 @@ class CutTests {
       double end = 0;
       double bytes = 0;
       for (int i = 0; i < pieces.size(); i++) {
-        bytes += pieces.get(i).bucket().length() * 4.0;
+        bytes += pieces.get(i).range().length() * 4.0;
         if (i == pieces.size() - 1 || (cuts >> i & 1) == 1) {
           end = Math.max(end, ready[i]) + link.latency() + link.secondsPerByte() * bytes;
           bytes = 0;
@@ -124,7 +124,7 @@ class CutTests {
     var ready = new double[] {1, 2, 3, 4};
     var pieces = Piece.layers(layout);
 
-    assertThat(new MergedCut(new Link(0, 1e-9)).cut(pieces, ready, 4).buckets()).hasSize(4);
-    assertThat(new MergedCut(new Link(100, 1e-9)).cut(pieces, ready, 4).buckets()).hasSize(1);
+    assertThat(new MergedCut(new Link(0, 1e-9)).cut(pieces, ready, 4).ranges()).hasSize(4);
+    assertThat(new MergedCut(new Link(100, 1e-9)).cut(pieces, ready, 4).ranges()).hasSize(1);
   }
 }

@@ -1,0 +1,37 @@
+package dev.flotilla.exchange;
+
+import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
+
+/**
+ * The gradients of an accumulation window as a filter sees them: the mean over all ranks, or what
+ * one rank adds to it where it keeps what it does not send.
+ */
+public interface GradientView {
+
+  /** Returns the view of gradients that are the same on all ranks. */
+  static GradientView of(Gradients gradients) {
+    return new ReducedGradients(gradients);
+  }
+
+  /** Returns the Euclidean norm of the gradients in view. */
+  double norm();
+
+  /**
+   * Returns the norm that the gradients in view may have so that the mean over ranks has this norm
+   * at most; for one rank's own gradients, what holds if those of ranks are unrelated.
+   */
+  double limit(double ofMean);
+
+  /** Multiplies all gradients. */
+  void scale(double by);
+
+  /** Tells whether no gradient is infinite or undefined, on any rank. */
+  boolean isFinite();
+
+  /** Returns loss sum and count of the window, over all ranks. */
+  Totals totals();
+
+  /** Returns the sum of the loss, over all ranks. */
+  double lossSum();
+}

@@ -1,0 +1,204 @@
+package dev.flotilla.step;
+
+import dev.flotilla.arena.Totals;
+import dev.flotilla.data.Batch;
+import dev.flotilla.model.LossTerms;
+import dev.flotilla.pass.Accumulation;
+import dev.flotilla.pass.Accumulation.Decision;
+import dev.flotilla.pass.MicroStep;
+import dev.flotilla.pass.RunningStatistics;
+import dev.flotilla.pass.SegmentChain;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongToDoubleFunction;
+
+/**
+ * The micro-steps of a run: decides where accumulation windows end, counts, saves and restores.
+ *
+ * <p>Not thread-safe: one thread of a rank runs all steps.
+ */
+public final class MicroSteps implements Stateful, AutoCloseable {
+
+  private static final Accumulation UNENDING = (_, _, _) -> Decision.CONTINUE;
+
+  private final StepRunner runner;
+  private final StepWorkers workers;
+  private final GradientPasses passes;
+  private final RunningStatistics statistics;
+  private final Optional<String> forwardTechniques;
+  private MicroStep step = MicroStep.NONE;
+  private long updates;
+
+  /**
+   * Makes the workers of a plan.
+   *
+   * @param statistics moves with the windows that end in an update
+   * @param learningRate the learning rate after a number of updates
+   */
+  public MicroSteps(
+      StepPlan plan,
+      StepContext context,
+      SegmentChain chain,
+      RunningStatistics statistics,
+      LongToDoubleFunction learningRate) {
+    this.statistics = statistics;
+    var made = Workers.of(plan, context);
+    runner = new StepRunner(made, context, statistics, learningRate);
+    workers = runner.workers();
+    passes = new GradientPasses(made, context, chain, runner);
+    forwardTechniques =
+        Optional.of(plan.describe(Phase.FORWARD))
+            .filter(it -> !it.equals(Phase.FORWARD.byDefault()));
+  }
+
+  /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
+  public StepOutcome step(Batch batch, boolean lastOfEpoch) {
+    var accumulation = workers.accumulation();
+    step = step.next(accumulation, lastOfEpoch, updates);
+    int microSteps = step.inWindow() + 1;
+    if (lastOfEpoch && accumulation.after(microSteps, false, updates) == Decision.CONTINUE) {
+      accumulation.epochEndedInside(microSteps, updates);
+    }
+    add(batch);
+    return switch (step.decision()) {
+      case CONTINUE -> new StepOutcome(step, passes.totals());
+      case UPDATE -> finishWindow();
+      case DISCARD -> discardWindow();
+    };
+  }
+
+  private void add(Batch batch) {
+    beginWindow();
+    passes.add(batch, step);
+    statistics.saw(batch.samples());
+  }
+
+  private void beginWindow() {
+    if (step.inWindow() == 0) {
+      statistics.beginWindow();
+    }
+  }
+
+  private StepOutcome discardWindow() {
+    var totals = passes.windowTotals();
+    clear();
+    return new StepOutcome(step, totals);
+  }
+
+  /** Runs one micro-batch of a window that a loop of the user's own will end. */
+  public Totals accumulate(Batch batch) {
+    step = step.next(UNENDING, false, updates);
+    add(batch);
+    return passes.totals();
+  }
+
+  /** Adds the gradient of a loss that a loop of the user's own has computed. */
+  public Totals accumulate(LossTerms loss) {
+    step = step.next(UNENDING, false, updates);
+    beginWindow();
+    passes.add(loss, step);
+    return passes.totals();
+  }
+
+  /** Ends the window of a loop of the user's own with an exchange and an update. */
+  public StepOutcome update() {
+    step = step.asBoundary();
+    passes.complete(step);
+    return finishWindow();
+  }
+
+  private StepOutcome finishWindow() {
+    var outcome = runner.update(step, updates);
+    updates += outcome.updated() ? 1 : 0;
+    return outcome;
+  }
+
+  /** Throws away the gradients of the window so far. */
+  public void clear() {
+    step = step.endsWindow() ? step : step.asBoundary();
+    workers.exchange().leave();
+    passes.clear();
+    statistics.endWindow(false);
+  }
+
+  /** Drops everything that a micro-step which has failed left behind. */
+  public void abandon() {
+    passes.abandon();
+    clear();
+  }
+
+  /** Returns what techniques have to say in the run's summary. */
+  public Map<String, Object> metrics() {
+    Map<String, Object> metrics = new LinkedHashMap<>(passes.metrics());
+    metrics.putAll(workers.metrics());
+    return metrics;
+  }
+
+  /** Returns what follows an update. */
+  public Sync sync() {
+    return workers.sync();
+  }
+
+  /** Returns the number of updates made. */
+  public long updates() {
+    return updates;
+  }
+
+  /** Returns the number of micro-steps made. */
+  public long count() {
+    return step.index() + 1;
+  }
+
+  /** Returns the micro-steps that an unfinished window holds. */
+  public int waiting() {
+    return step.waiting();
+  }
+
+  /** Returns the micro-steps of a full window that follows so many updates. */
+  public int perWindow(long updatesMade) {
+    return workers.accumulation().microSteps(updatesMade);
+  }
+
+  /** Returns how many updates epochs of so many micro-steps make. */
+  public UpdateCount updateCount(long microStepsPerEpoch) {
+    return new UpdateCount(workers.accumulation(), microStepsPerEpoch);
+  }
+
+  /** Tells whether a technique decides where windows end. */
+  public boolean hasOwnWindows() {
+    return workers.hasOwnWindows();
+  }
+
+  /** Returns what techniques do in forward passes, in words; empty where none does anything. */
+  public Optional<String> forwardTechniques() {
+    return forwardTechniques;
+  }
+
+  @Override
+  public void remember(RunState state) {
+    var shared = state.shared().part("step");
+    step = step.remembered(shared);
+    updates = shared.number("updates", updates);
+    // Workers first: they may have to bring the ranks' sums to one scale before these are saved.
+    workers.remember(state);
+    rememberWindow(state);
+  }
+
+  private void rememberWindow(RunState state) {
+    if (!step.endsWindow()) {
+      // Gradients at parameters of a rank's own, in its own loss scale, are of no use to others.
+      boolean isOwn = workers.sync().letsRanksDiffer();
+      passes.remember(state, isOwn ? state.own() : state.summed());
+    } else if (!state.isSaving()) {
+      passes.clear();
+    }
+  }
+
+  @Override
+  public void close() {
+    workers.close();
+  }
+}
