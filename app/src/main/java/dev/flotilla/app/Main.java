@@ -4,7 +4,7 @@ import dev.flotilla.config.RecipeSchema;
 import dev.flotilla.launch.LaunchException;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.HomePath;
-import dev.flotilla.settings.NearestName;
+import dev.flotilla.text.NearestName;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
 import java.nio.file.InvalidPathException;

@@ -4,7 +4,7 @@ import dev.flotilla.config.Catalogue;
 import dev.flotilla.config.CatalogueItem;
 import dev.flotilla.model.Model;
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.settings.NearestName;
+import dev.flotilla.text.NearestName;
 import dev.flotilla.world.ExitCodes;
 import java.util.LinkedHashMap;
 import java.util.List;

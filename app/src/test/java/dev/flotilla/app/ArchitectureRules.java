@@ -52,7 +52,8 @@ record ArchitectureRules(String root) {
         .definedBy(packages("model", "data", "optim", "checkpoint", "collective", "arena"))
         .layer("ground")
         .definedBy(
-            packages("report", "natives", "memory", "settings", "world", "control", "pickle"))
+            packages(
+                "report", "natives", "memory", "settings", "text", "world", "control", "pickle"))
         .layer("launch")
         .definedBy(root + ".launch..")
         .whereLayer("app")

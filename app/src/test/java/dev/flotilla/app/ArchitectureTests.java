@@ -66,7 +66,7 @@ class ArchitectureTests {
   @Test
   void theLauncherUsesOnlyTheJdk() {
     new ArchitectureRules("dev.flotilla")
-        .usesOnlyTheJdk("launch", "control", "world")
+        .usesOnlyTheJdk("launch", "control", "world", "text")
         .check(PRODUCT);
     assertBroken(new ArchitectureRules("dev.flotilla.app.wrong").usesOnlyTheJdk("train"));
   }

@@ -1,8 +1,8 @@
 package dev.flotilla.config;
 
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.settings.NearestName;
 import dev.flotilla.settings.Problem;
+import dev.flotilla.text.NearestName;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

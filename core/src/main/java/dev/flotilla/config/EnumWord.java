@@ -1,7 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.settings.NearestName;
+import dev.flotilla.text.NearestName;
 import java.lang.reflect.Field;
 import java.util.LinkedHashMap;
 import java.util.List;

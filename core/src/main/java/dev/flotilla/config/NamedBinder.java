@@ -1,7 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.config.SettingsBinder.Unbound;
-import dev.flotilla.settings.NearestName;
+import dev.flotilla.text.NearestName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;

@@ -1,6 +1,6 @@
 package dev.flotilla.config;
 
-import dev.flotilla.settings.NearestName;
+import dev.flotilla.text.NearestName;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;

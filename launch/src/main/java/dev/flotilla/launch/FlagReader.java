@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.text.NearestName;
 import dev.flotilla.world.RankEnvironment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -198,10 +199,11 @@ final class FlagReader {
   }
 
   private void unknown(String name) {
-    Stream<String> known =
+    List<String> known =
         Stream.concat(
-            FlagTable.all().flatMap(flag -> flag.names().stream()),
-            appOptions.stream().map(AppOption::name));
+                FlagTable.all().flatMap(flag -> flag.names().stream()),
+                appOptions.stream().map(AppOption::name))
+            .toList();
     String hint =
         NearestName.of(FlagTable.dashed(name), known)
             .map(nearest -> "; did you mean %s?".formatted(nearest))

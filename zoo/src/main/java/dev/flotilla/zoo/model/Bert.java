@@ -1,14 +1,8 @@
 package dev.flotilla.zoo.model;
 
-import dev.flotilla.data.SampleForm;
-import dev.flotilla.model.Model;
-import dev.flotilla.model.Objective;
-import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,44 +20,20 @@ public record Bert(
         @Nullable Integer classes,
     @Setting(doc = "masked positions that one next-sentence term counts for", def = "20")
         double nspWeight)
-    implements Model {
+    implements NetworkModel {
 
   /** Reads the file and checks the settings. */
   public Bert {
     new BertNetwork(BertConfigFile.read(config), classes, nspWeight);
   }
 
-  private BertNetwork network() {
+  @Override
+  public Network network() {
     return new BertNetwork(BertConfigFile.read(config), classes, nspWeight);
   }
 
   @Override
   public String name() {
     return "bert";
-  }
-
-  @Override
-  public List<Segment> segments() {
-    return network().segments();
-  }
-
-  @Override
-  public Objective objective() {
-    return network().objective();
-  }
-
-  @Override
-  public Map<String, String> aliases() {
-    return network().aliases();
-  }
-
-  @Override
-  public Map<String, Object> configuration() {
-    return network().configuration();
-  }
-
-  @Override
-  public void checkSamples(SampleForm form) {
-    network().checkSamples(form);
   }
 }

@@ -1,13 +1,7 @@
 package dev.flotilla.zoo.model;
 
-import dev.flotilla.data.SampleForm;
-import dev.flotilla.model.Model;
-import dev.flotilla.model.Objective;
-import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,22 +38,21 @@ public record BertLarge(
         double hiddenDropoutProb,
     @Setting(doc = "fraction of attention set to zero in training, in [0, 1)", def = "0.1")
         double attentionProbsDropoutProb)
-    implements Model {
+    implements SizedBert {
 
   /** Checks the settings. */
   public BertLarge {
-    new BertNetwork(
-        BertSizes.of(
-            vocabSize,
-            hiddenSize,
-            numHiddenLayers,
-            numAttentionHeads,
-            intermediateSize,
-            maxPositionEmbeddings,
-            hiddenDropoutProb,
-            attentionProbsDropoutProb),
+    BertNetwork.of(
         classes,
-        nspWeight);
+        nspWeight,
+        vocabSize,
+        hiddenSize,
+        numHiddenLayers,
+        numAttentionHeads,
+        intermediateSize,
+        maxPositionEmbeddings,
+        hiddenDropoutProb,
+        attentionProbsDropoutProb);
   }
 
   /** Creates the published model for pre-training. */
@@ -67,47 +60,8 @@ public record BertLarge(
     this(null, 20, 30522, 1024, 24, 16, 4096, 512, 0.1, 0.1);
   }
 
-  private BertNetwork network() {
-    var sizes =
-        BertSizes.of(
-            vocabSize,
-            hiddenSize,
-            numHiddenLayers,
-            numAttentionHeads,
-            intermediateSize,
-            maxPositionEmbeddings,
-            hiddenDropoutProb,
-            attentionProbsDropoutProb);
-    return new BertNetwork(sizes, classes, nspWeight);
-  }
-
   @Override
   public String name() {
     return "bert-large";
-  }
-
-  @Override
-  public List<Segment> segments() {
-    return network().segments();
-  }
-
-  @Override
-  public Objective objective() {
-    return network().objective();
-  }
-
-  @Override
-  public Map<String, String> aliases() {
-    return network().aliases();
-  }
-
-  @Override
-  public Map<String, Object> configuration() {
-    return network().configuration();
-  }
-
-  @Override
-  public void checkSamples(SampleForm form) {
-    network().checkSamples(form);
   }
 }

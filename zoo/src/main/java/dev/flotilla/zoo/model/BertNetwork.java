@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param classes classes of a sequence, or null for pre-training
  * @param nspWeight see {@link BertPretraining}
  */
-record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight) {
+record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
+    implements Network {
 
   BertNetwork {
     Check.that(classes == null || classes >= 2, "classes", "must be at least 2", "" + classes)
@@ -26,7 +27,37 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
         .orThrow();
   }
 
-  List<Segment> segments() {
+  /** Returns a network of the published kind, whose sizes differ in what is given here alone. */
+  static BertNetwork of(
+      @Nullable Integer classes,
+      double nspWeight,
+      int vocabSize,
+      int hiddenSize,
+      int numHiddenLayers,
+      int numAttentionHeads,
+      int intermediateSize,
+      int maxPositionEmbeddings,
+      double hiddenDropoutProb,
+      double attentionProbsDropoutProb) {
+    var sizes =
+        new BertSizes(
+            vocabSize,
+            hiddenSize,
+            numHiddenLayers,
+            numAttentionHeads,
+            intermediateSize,
+            maxPositionEmbeddings,
+            2,
+            hiddenDropoutProb,
+            attentionProbsDropoutProb,
+            1e-12,
+            0.02,
+            0);
+    return new BertNetwork(sizes, classes, nspWeight);
+  }
+
+  @Override
+  public List<Segment> segments() {
     List<Segment> segments = new ArrayList<>();
     segments.add(new BertEmbeddings(sizes));
     for (int i = 0; i < sizes.numHiddenLayers(); i++) {
@@ -37,11 +68,13 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
     return segments;
   }
 
-  Objective objective() {
+  @Override
+  public Objective objective() {
     return classes == null ? new BertPretraining(nspWeight) : new Classification();
   }
 
-  Map<String, String> aliases() {
+  @Override
+  public Map<String, String> aliases() {
     return classes == null
         ? Map.of(
             "cls.predictions.decoder.weight",
@@ -52,7 +85,8 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
   }
 
   /** Returns what Hugging Face's {@code from_pretrained} reads. */
-  Map<String, Object> configuration() {
+  @Override
+  public Map<String, Object> configuration() {
     Map<String, Object> values = new LinkedHashMap<>();
     values.put("model_type", "bert");
     values.put(
@@ -85,7 +119,8 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
     return labels;
   }
 
-  void checkSamples(SampleForm form) {
+  @Override
+  public void checkSamples(SampleForm form) {
     SampleCheck.tokens(form, sizes, classes);
   }
 }

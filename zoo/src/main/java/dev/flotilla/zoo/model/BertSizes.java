@@ -75,31 +75,6 @@ record BertSizes(
         .orThrow();
   }
 
-  /** Returns sizes of the published kind, which differ in what is given here alone. */
-  static BertSizes of(
-      int vocabSize,
-      int hiddenSize,
-      int numHiddenLayers,
-      int numAttentionHeads,
-      int intermediateSize,
-      int maxPositionEmbeddings,
-      double hiddenDropoutProb,
-      double attentionProbsDropoutProb) {
-    return new BertSizes(
-        vocabSize,
-        hiddenSize,
-        numHiddenLayers,
-        numAttentionHeads,
-        intermediateSize,
-        maxPositionEmbeddings,
-        2,
-        hiddenDropoutProb,
-        attentionProbsDropoutProb,
-        1e-12,
-        0.02,
-        0);
-  }
-
   private static boolean isFraction(double value) {
     return value >= 0 && value < 1;
   }

@@ -1,13 +1,7 @@
 package dev.flotilla.zoo.model;
 
-import dev.flotilla.data.SampleForm;
-import dev.flotilla.model.Model;
-import dev.flotilla.model.Objective;
-import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,22 +37,21 @@ public record BertTiny(
         double hiddenDropoutProb,
     @Setting(doc = "fraction of attention set to zero in training, in [0, 1)", def = "0.1")
         double attentionProbsDropoutProb)
-    implements Model {
+    implements SizedBert {
 
   /** Checks the settings. */
   public BertTiny {
-    new BertNetwork(
-        BertSizes.of(
-            vocabSize,
-            hiddenSize,
-            numHiddenLayers,
-            numAttentionHeads,
-            intermediateSize,
-            maxPositionEmbeddings,
-            hiddenDropoutProb,
-            attentionProbsDropoutProb),
+    BertNetwork.of(
         classes,
-        nspWeight);
+        nspWeight,
+        vocabSize,
+        hiddenSize,
+        numHiddenLayers,
+        numAttentionHeads,
+        intermediateSize,
+        maxPositionEmbeddings,
+        hiddenDropoutProb,
+        attentionProbsDropoutProb);
   }
 
   /** Creates the published model for pre-training. */
@@ -66,47 +59,8 @@ public record BertTiny(
     this(null, 20, 30522, 128, 2, 2, 512, 512, 0.1, 0.1);
   }
 
-  private BertNetwork network() {
-    var sizes =
-        BertSizes.of(
-            vocabSize,
-            hiddenSize,
-            numHiddenLayers,
-            numAttentionHeads,
-            intermediateSize,
-            maxPositionEmbeddings,
-            hiddenDropoutProb,
-            attentionProbsDropoutProb);
-    return new BertNetwork(sizes, classes, nspWeight);
-  }
-
   @Override
   public String name() {
     return "bert-tiny";
-  }
-
-  @Override
-  public List<Segment> segments() {
-    return network().segments();
-  }
-
-  @Override
-  public Objective objective() {
-    return network().objective();
-  }
-
-  @Override
-  public Map<String, String> aliases() {
-    return network().aliases();
-  }
-
-  @Override
-  public Map<String, Object> configuration() {
-    return network().configuration();
-  }
-
-  @Override
-  public void checkSamples(SampleForm form) {
-    network().checkSamples(form);
   }
 }

@@ -1,10 +1,5 @@
 package dev.flotilla.zoo.model;
 
-import dev.flotilla.data.SampleForm;
-import dev.flotilla.model.Classification;
-import dev.flotilla.model.Model;
-import dev.flotilla.model.Objective;
-import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.util.List;
@@ -32,7 +27,7 @@ public record ResNet50(
         int groups,
     @Setting(doc = "start every block as the identity", def = "false") boolean zeroInitResidual,
     @Setting(doc = "channels of the first stage, at least 1", def = "64") int width)
-    implements Model {
+    implements NetworkModel {
 
   /** Checks the settings. */
   public ResNet50 {
@@ -66,17 +61,7 @@ public record ResNet50(
   }
 
   @Override
-  public List<Segment> segments() {
-    return network(classes, stem, normalization, groups, zeroInitResidual, width).segments();
-  }
-
-  @Override
-  public Objective objective() {
-    return new Classification();
-  }
-
-  @Override
-  public void checkSamples(SampleForm form) {
-    ResidualNetwork.checkSamples(form, classes);
+  public Network network() {
+    return network(classes, stem, normalization, groups, zeroInitResidual, width);
   }
 }

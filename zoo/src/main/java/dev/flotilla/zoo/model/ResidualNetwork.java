@@ -1,6 +1,8 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.data.SampleForm;
+import dev.flotilla.model.Classification;
+import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Check;
 import java.util.ArrayList;
@@ -22,7 +24,8 @@ record ResidualNetwork(
     Normalization normalization,
     int groups,
     boolean zeroInitResidual,
-    int width) {
+    int width)
+    implements Network {
 
   ResidualNetwork {
     boolean isDivisible =
@@ -33,7 +36,8 @@ record ResidualNetwork(
         .orThrow();
   }
 
-  List<Segment> segments() {
+  @Override
+  public List<Segment> segments() {
     List<Segment> segments = new ArrayList<>();
     segments.add(new LayerSegment("stem", begin()));
     long channels = width;
@@ -126,7 +130,13 @@ record ResidualNetwork(
     };
   }
 
-  static void checkSamples(SampleForm form, int classes) {
+  @Override
+  public Objective objective() {
+    return new Classification();
+  }
+
+  @Override
+  public void checkSamples(SampleForm form) {
     SampleCheck.images(form, "images of 3 channels", images -> images.channels() == 3, classes);
   }
 }

@@ -1,13 +1,7 @@
 package dev.flotilla.zoo.model;
 
-import dev.flotilla.data.SampleForm;
-import dev.flotilla.model.Classification;
-import dev.flotilla.model.Model;
-import dev.flotilla.model.Objective;
-import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
-import java.util.List;
 
 /**
  * VGG-16 (Simonyan and Zisserman, 2014) for RGB images of at least 32×32 pixels, with the parameter
@@ -25,20 +19,16 @@ public record Vgg16(
         double dropout,
     @Setting(doc = "width of the two hidden layers, at least 1", def = "4096") int hidden,
     @Setting(doc = "channels of the first block, at least 1", def = "64") int width)
-    implements Model {
+    implements NetworkModel {
 
   /** Checks the settings. */
   public Vgg16 {
-    network(classes, dropout, hidden, width);
+    new VggNetwork(false, classes, dropout, hidden, width);
   }
 
   /** Creates the published network for so many classes. */
   public Vgg16(int classes) {
     this(classes, 0.5, 4096, 64);
-  }
-
-  private static VggNetwork network(int classes, double dropout, int hidden, int width) {
-    return new VggNetwork(false, classes, dropout, hidden, width);
   }
 
   @Override
@@ -47,17 +37,7 @@ public record Vgg16(
   }
 
   @Override
-  public List<Segment> segments() {
-    return network(classes, dropout, hidden, width).segments();
-  }
-
-  @Override
-  public Objective objective() {
-    return new Classification();
-  }
-
-  @Override
-  public void checkSamples(SampleForm form) {
-    VggNetwork.checkSamples(form, classes);
+  public Network network() {
+    return new VggNetwork(false, classes, dropout, hidden, width);
   }
 }

@@ -1,6 +1,8 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.data.SampleForm;
+import dev.flotilla.model.Classification;
+import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.settings.Check;
 import java.util.ArrayList;
@@ -14,7 +16,8 @@ import java.util.List;
  * @param hidden width of the classifier's two hidden layers
  * @param width channels of the first block
  */
-record VggNetwork(boolean hasNorms, int classes, double dropout, int hidden, int width) {
+record VggNetwork(boolean hasNorms, int classes, double dropout, int hidden, int width)
+    implements Network {
 
   private static final List<Integer> CONVOLUTIONS = List.of(2, 2, 3, 3, 3);
   private static final List<Integer> WIDTHS = List.of(1, 2, 4, 8, 8);
@@ -30,7 +33,8 @@ record VggNetwork(boolean hasNorms, int classes, double dropout, int hidden, int
         .orThrow();
   }
 
-  List<Segment> segments() {
+  @Override
+  public List<Segment> segments() {
     List<Segment> segments = new ArrayList<>();
     long channels = 3;
     int index = 0;
@@ -73,8 +77,13 @@ record VggNetwork(boolean hasNorms, int classes, double dropout, int hidden, int
         Linear.gaussian("classifier.6", hidden, classes, DEVIATION));
   }
 
-  /** Each of the five blocks halves width and height. */
-  static void checkSamples(SampleForm form, int classes) {
+  @Override
+  public Objective objective() {
+    return new Classification();
+  }
+
+  @Override
+  public void checkSamples(SampleForm form) {
     SampleCheck.images(
         form,
         "images of 3 channels and at least %1$dx%1$d pixels".formatted(LEAST_SIDE),

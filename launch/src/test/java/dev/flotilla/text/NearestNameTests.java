@@ -1,4 +1,4 @@
-package dev.flotilla.settings;
+package dev.flotilla.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

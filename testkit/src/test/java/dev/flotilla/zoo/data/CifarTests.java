@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.pickle.PickleWriter;
 import dev.flotilla.settings.ConfigException;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;

@@ -1,4 +1,4 @@
-package dev.flotilla.settings;
+package dev.flotilla.text;
 
 import java.util.Collection;
 import java.util.Locale;

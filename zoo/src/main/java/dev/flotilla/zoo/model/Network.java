@@ -1,0 +1,30 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.data.SampleForm;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
+import java.util.List;
+import java.util.Map;
+
+/** What models of one family are made of, whatever they are called. */
+interface Network {
+
+  /** Returns its segments in forward order. */
+  List<Segment> segments();
+
+  /** Returns what it is trained for. */
+  Objective objective();
+
+  /** Refuses samples that cannot go through. */
+  void checkSamples(SampleForm form);
+
+  /** Returns other names of parameters. */
+  default Map<String, String> aliases() {
+    return Map.of();
+  }
+
+  /** Returns what others read to load its weights. */
+  default Map<String, Object> configuration() {
+    return Map.of();
+  }
+}
