@@ -55,7 +55,8 @@ final class BenchNetworkCommand implements Callable<Integer> {
   @Option(
       names = "--steps",
       paramLabel = "N",
-      description = "Steps per round; a multiple of k for techniques that share every k steps; 1.")
+      description =
+          "Steps per round; a multiple of k for techniques that exchange every k steps; 1.")
   int steps = 1;
 
   @Option(

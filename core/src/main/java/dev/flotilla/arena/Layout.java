@@ -17,7 +17,7 @@ import java.util.List;
  *
  * @param slots places in forward order
  * @param length number of elements, gaps included
- * @param precision number type of every element
+ * @param precision dtype of every element
  */
 public record Layout(List<Slot> slots, long length, Precision precision) {
 

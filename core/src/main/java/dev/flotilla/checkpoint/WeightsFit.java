@@ -139,7 +139,7 @@ public final class WeightsFit {
   }
 
   /**
-   * Copies what fits; other number types are converted.
+   * Copies what fits; other dtypes are converted.
    *
    * @throws CheckpointException if nothing fits, or copies of a tied parameter differ
    */

@@ -33,15 +33,15 @@ import org.jspecify.annotations.Nullable;
  * @param globalBatch samples over all ranks; null when {@code batch} is stated
  * @param epochs passes over the training data; null when {@code maxSteps} is stated
  * @param maxSteps updates after which the run ends; null when {@code epochs} is stated
- * @param precision number type of parameters and gradients
- * @param seed of initial values, sample order and dropout
+ * @param precision dtype of parameters and gradients
+ * @param seed of initialization, sample order and dropout
  * @param device where tensors live
  * @param threads threads per rank; null for OMP_NUM_THREADS, or cores divided by the ranks on the
  *     host
  * @param optimizer how gradients move parameters
  * @param schedule the learning rate over updates
  * @param clip limit of the gradient's norm; null for none
- * @param exchange how gradients are shared
+ * @param exchange how gradients are reduced
  * @param batchNorm the samples that BatchNorm's statistics are taken over
  * @param eval when the test data is scored
  * @param initFrom weights that the run starts from
@@ -71,8 +71,8 @@ public record RunConfig(
         @Nullable Integer epochs,
     @Setting(doc = "Updates after which the run ends.", def = "null", insteadOf = "epochs")
         @Nullable Long maxSteps,
-    @Setting(doc = "Number type of parameters and gradients.", def = "float32") Precision precision,
-    @Setting(doc = "Seed of initial values, sample order and dropout.", def = "42") long seed,
+    @Setting(doc = "Dtype of parameters and gradients.", def = "float32") Precision precision,
+    @Setting(doc = "Seed of initialization, sample order and dropout.", def = "42") long seed,
     @Setting(
             doc = "Where tensors live: cpu, cuda, cuda:N, or auto for a GPU where there is one.",
             def = "auto")
@@ -87,7 +87,7 @@ public record RunConfig(
     @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable ClipByNorm clip,
     @Setting(
             doc =
-                "How gradients are shared: dense, or auto for the fastest of dense, bf16 and dgc.",
+                "How gradients are reduced: dense, or auto for the fastest of dense, bf16 and dgc.",
             def = "dense")
         ExchangeChoice exchange,
     @Setting(

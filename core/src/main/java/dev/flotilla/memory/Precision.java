@@ -2,7 +2,7 @@ package dev.flotilla.memory;
 
 import org.bytedeco.pytorch.global.torch;
 
-/** The number type of parameters, gradients and accumulators. */
+/** The dtype of parameters, gradients and accumulators. */
 public enum Precision {
   /** IEEE single precision. */
   FLOAT32(4),

@@ -90,7 +90,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
           frozen.put(spec.name(), TensorScope.keep(tensor));
         }
       }
-      new InitialValues(precision, seed).writeInto(parameters, this::parameter);
+      new Initialization(precision, seed).writeInto(parameters, this::parameter);
       bind(model.segments());
     }
   }
@@ -193,7 +193,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     return device;
   }
 
-  /** Returns the number type of parameters and activations. */
+  /** Returns the dtype of parameters and activations. */
   public Precision precision() {
     return precision;
   }

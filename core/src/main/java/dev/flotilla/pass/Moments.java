@@ -32,7 +32,7 @@ final class Moments implements AutoCloseable {
   /**
    * Pools; all ranks call it together, also those that have no batch.
    *
-   * @param type the number type that the layer wants its statistics in
+   * @param type the dtype that the layer wants its statistics in
    */
   Moments(
       List<Tensor> batches,

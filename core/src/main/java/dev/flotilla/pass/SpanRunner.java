@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Runs spans forward, with or without a graph, again, and backward.
  *
  * <p>A recomputed span runs without a graph, and runs again in backward with the same random
- * numbers and number types; what would make the second run another one is refused by name.
+ * numbers and dtypes; what would make the second run another one is refused by name.
  */
 final class SpanRunner {
 
@@ -108,7 +108,7 @@ final class SpanRunner {
   /**
    * Runs a span again, with a graph, up to where {@link #backward} goes on.
    *
-   * @param autocast the number type of the first run
+   * @param autocast the dtype of the first run
    */
   Recomputation recompute(
       SpanOutputs outputs, Activations input, long microStep, torch.@Nullable ScalarType autocast) {

@@ -93,7 +93,7 @@ public final class TrainerBuilder {
     return this;
   }
 
-  /** Sets the number type of parameters, gradients and activations; float32 by default. */
+  /** Sets the dtype of parameters, gradients and activations; float32 by default. */
   public TrainerBuilder precision(Precision value) {
     precision = value;
     return this;
@@ -105,7 +105,7 @@ public final class TrainerBuilder {
     return this;
   }
 
-  /** Sets the seed of initial values and of everything random in the model. */
+  /** Sets the seed of initialization and of everything random in the model. */
   public TrainerBuilder seed(long value) {
     seed = value;
     return this;

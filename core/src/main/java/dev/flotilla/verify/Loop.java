@@ -31,7 +31,7 @@ public interface Loop extends AutoCloseable {
   @FunctionalInterface
   interface Opener {
 
-    /** Returns a loop that trains a model in a number type; at most one is open at a time. */
+    /** Returns a loop that trains a model in a dtype; at most one is open at a time. */
     Loop open(Model model, Precision precision);
   }
 }

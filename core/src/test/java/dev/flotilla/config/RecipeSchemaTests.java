@@ -19,7 +19,7 @@ final class RecipeSchemaTests {
         .isEqualTo(
             json(
                 """
-                {"description": "Seed of initial values, sample order and dropout.",
+                {"description": "Seed of initialization, sample order and dropout.",
                  "default": 42, "type": "integer"}\
                 """));
     assertThat(schema.at("/properties/precision/enum"))

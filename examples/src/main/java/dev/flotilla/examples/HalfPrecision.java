@@ -14,7 +14,7 @@ public final class HalfPrecision {
 
   private HalfPrecision() {}
 
-  /** Prints the accuracy of each number type after two epochs. */
+  /** Prints the accuracy of each dtype after two epochs. */
   public static void main(String[] args) {
     System.out.println("float32 " + run(2));
     System.out.println("bf16    " + run(2, new MixedPrecision(Dtype.BF16)));

@@ -4,7 +4,8 @@ import dev.flotilla.state.RunState;
 import dev.flotilla.step.Update;
 
 /**
- * Moves the parameters against what was shared; owns what the exchange keeps, which remembers it.
+ * Moves the parameters against the reduced gradient; owns what the exchange keeps, which remembers
+ * it.
  */
 record CompressedUpdate(Compression compression) implements Update {
 

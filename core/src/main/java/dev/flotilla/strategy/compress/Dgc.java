@@ -141,7 +141,8 @@ public record Dgc(
     return List.of(
         new Claim(Phase.EXCHANGE, description()),
         new Claim(
-            Phase.UPDATE, "the optimizer on what is shared; momentum inside the compression"));
+            Phase.UPDATE,
+            "the optimizer on the reduced gradient; momentum inside the compression"));
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.compress;
 
-/** How gradients are shared unless a technique says otherwise. */
+/** How gradients are reduced unless a technique says otherwise. */
 public enum ExchangeChoice {
   /** All of them, as they are. */
   DENSE,

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.compress;
 
-/** The ways of sharing gradients that are weighed against each other. */
+/** The ways of reducing gradients that are weighed against each other. */
 enum ExchangeMode {
   DENSE("dense"),
   HALF("bf16 on the wire"),

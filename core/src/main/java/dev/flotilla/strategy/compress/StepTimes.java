@@ -4,7 +4,9 @@ import dev.flotilla.exchange.ExchangeTimes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The times of the latest windows: of the whole step, and of the backward that hides sharing. */
+/**
+ * The times of the latest windows: of the whole step, and of the backward that hides the exchange.
+ */
 final class StepTimes {
 
   private final List<Double> steps = new ArrayList<>();

@@ -17,7 +17,7 @@ sealed interface Interval permits FixedInterval, AdaptiveInterval {
   /**
    * Decides anew; all ranks give the same numbers.
    *
-   * @param totals what all ranks have shared
+   * @param totals of all ranks
    * @param lr the learning rate
    * @param update updates made so far
    */

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * instead of n · (a + A), for one more forward pass of all but the last: (T_b + 2 T_f) / (T_b +
  * T_f), about 4/3, and less where segments have an {@link dev.flotilla.model.FinalFunction}.
  * Gradients are the same to the bit: the second run draws the same random numbers in the same
- * number types, and moves no running statistics.
+ * dtypes, and moves no running statistics.
  *
  * @param checkpoints segments whose outputs are kept, or auto; null where {@code every} is stated
  * @param every keeps every n-th segment's output; null with {@code checkpoints}

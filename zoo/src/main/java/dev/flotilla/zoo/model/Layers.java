@@ -35,8 +35,8 @@ record Layers(List<Layer> layers) implements Layer {
   }
 
   /**
-   * a + b, in the memory of a where both have the same number type; in mixed precision the sum has
-   * the larger one.
+   * a + b, in the memory of a where both have the same dtype; in mixed precision the sum has the
+   * larger one.
    */
   static Tensor sum(Tensor a, Tensor b) {
     return a.scalar_type().intern() == b.scalar_type().intern() ? a.add_(b) : a.add(b);

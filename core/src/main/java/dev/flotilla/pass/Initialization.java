@@ -13,10 +13,10 @@ import java.util.function.Function;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * Writes the values that parameters start from. Each parameter draws from the seed and its own name
- * alone, so that several threads can write them in any order.
+ * Initializes parameters. Each parameter draws from the seed and its own name alone, so that
+ * several threads can write them in any order.
  */
-record InitialValues(Precision precision, long seed) {
+record Initialization(Precision precision, long seed) {
 
   void writeInto(List<ParameterSpec> parameters, Function<String, Tensor> place) {
     try (var _ = TensorScope.open()) {
