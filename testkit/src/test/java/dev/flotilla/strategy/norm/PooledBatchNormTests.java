@@ -2,19 +2,31 @@ package dev.flotilla.strategy.norm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Gradients;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.exchange.Exchange;
+import dev.flotilla.exchange.ExchangeTimes;
+import dev.flotilla.exchange.Stage;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.fusion.BucketRule;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.SyntheticImages;
 import dev.flotilla.zoo.model.Normalization;
@@ -24,6 +36,8 @@ import dev.flotilla.zoo.model.Stem;
 import dev.flotilla.zoo.model.Vgg16Bn;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -128,6 +142,69 @@ class PooledBatchNormTests {
     var again =
         Ranks.of(2).callWorlds(world -> train(example, world, WINDOW, sync, Recompute.every(1)));
     assertThat(again.getFirst().isSameAs(plain.getFirst())).isTrue();
+  }
+
+  /** The dense exchange, and whether its first bucket left before backward had ended. */
+  private record Watched(List<Boolean> leftEarly) implements Strategy {
+
+    @Override
+    public String key() {
+      return "watched";
+    }
+
+    @Override
+    public List<Claim> claims() {
+      return List.of(new Claim(Phase.EXCHANGE, "dense"));
+    }
+
+    @Override
+    public Workers workers(StepContext context) {
+      var dense = Exchange.dense(context.collective());
+      return new Workers()
+          .exchange(
+              new Exchange() {
+                @Override
+                public List<Stage> reduce(Gradients gradients, Bucket bucket) {
+                  return dense.reduce(gradients, bucket);
+                }
+
+                @Override
+                public void observed(ExchangeTimes times) {
+                  leftEarly.add(times.buckets().getFirst().start() < times.backwardEnd());
+                }
+              });
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"SYNC, 3", "WHOLE_WINDOW, 3"})
+  void bucketsLeaveWhileBackwardExchangesStatistics(PoolOver over, int ranks) {
+    var example = models().findFirst().orElseThrow();
+    var pooled = new PooledBatchNorm(over);
+    List<Boolean> leftEarly = new CopyOnWriteArrayList<>();
+    var apart =
+        Ranks.of(ranks)
+            .callWorlds(world -> train(example, world, 4, merge(2), pooled, buckets(false)));
+    var overlapped =
+        Ranks.of(ranks)
+            .callWorlds(
+                world ->
+                    train(
+                        example,
+                        world,
+                        4,
+                        merge(2),
+                        pooled,
+                        buckets(true),
+                        new Watched(leftEarly)));
+    for (int rank = 0; rank < ranks; rank++) {
+      assertThat(overlapped.get(rank).isSameAs(apart.get(rank))).isTrue();
+    }
+    assertThat(leftEarly).contains(true);
+  }
+
+  private static FuseAllReduce buckets(boolean overlap) {
+    return new FuseAllReduce(0.02, 50, 0.001, overlap, BucketRule.SIZE, Dtype.FP32);
   }
 
   @Test
