@@ -88,7 +88,7 @@ public final class BenchRank implements Callable<Integer> {
     boolean isAlone = variant.name().equals(BenchVariant.ALONE.name());
     var world = isAlone ? World.solo() : world(number);
     var run = new ConfiguredRun(recipe.read(variant.change()), world);
-    var trainer = run.trainer(_ -> {}).nonFinite(NonFinite.STOP).compareEvery(0).build();
+    var trainer = run.trainer(_ -> {}).nonFinite(NonFinite.STOP).compareNever().build();
     trainer.plannedUpdates(steps(variant));
     var batch = run.source().epoch(0, world.rank(), world.size()).load(0);
     return new Running(variant, trainer, batch, new ArrayList<>());

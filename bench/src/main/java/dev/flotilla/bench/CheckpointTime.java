@@ -8,6 +8,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.Every;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
@@ -49,7 +50,7 @@ public final class CheckpointTime {
                 .model(new Mlp(5000, List.of(5000, 5000), 10))
                 .optimizer(new Momentum(0.0001, 0.9))
                 .threads(1)
-                .checkpoints(CheckpointSettings.in(folder).every(-1))
+                .checkpoints(CheckpointSettings.in(folder).every(Every.END))
                 .build()) {
       var batch = batch();
       steps(trainer, batch, false);

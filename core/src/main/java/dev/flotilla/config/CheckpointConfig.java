@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.Every;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -38,11 +39,6 @@ public record CheckpointConfig(
   /** Returns the settings of a run in a folder. */
   CheckpointSettings in(Path checkpoints) {
     return new CheckpointSettings(
-        dir == null ? checkpoints : dir,
-        ConfiguredRun.updatesBetween(every),
-        keep,
-        async,
-        onError,
-        true);
+        dir == null ? checkpoints : dir, every, keep, async, onError, true);
   }
 }

@@ -1,5 +1,7 @@
 package dev.flotilla.config;
 
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.Problem;
 import dev.flotilla.settings.TextForm;
 import dev.flotilla.settings.TextValue;
 import java.lang.reflect.InvocationTargetException;
@@ -19,6 +21,9 @@ record ChosenWord(Class<?> type) implements ScalarType {
       parse.trySetAccessible();
       return parse.invoke(null, text);
     } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof ConfigException refused) {
+        throw fitForOneLine(refused, text);
+      }
       if (e.getCause() instanceof RuntimeException cause) {
         throw cause;
       }
@@ -26,6 +31,20 @@ record ChosenWord(Class<?> type) implements ScalarType {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(type + " needs a public static parse(String)", e);
     }
+  }
+
+  /** A type below this package quotes the text as it is. */
+  private static ConfigException fitForOneLine(ConfigException refused, String text) {
+    return new ConfigException(
+        refused.problems().stream()
+            .map(
+                it ->
+                    new Problem(
+                        it.where(),
+                        it.key(),
+                        it.message().replace("'" + text + "'", Text.quoted(text)),
+                        it.fix()))
+            .toList());
   }
 
   private String text(Node node) {

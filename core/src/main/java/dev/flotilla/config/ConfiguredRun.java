@@ -14,6 +14,7 @@ import dev.flotilla.strategy.compress.ExchangeChoice;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.RunFolder;
 import dev.flotilla.train.RunSummary;
@@ -113,7 +114,7 @@ public final class ConfiguredRun {
   /** Returns the builder without techniques. */
   TrainerBuilder describe(EventSink events) {
     var noDecay = config.noDecay();
-    return Trainer.on(world)
+    return comparing(Trainer.on(world))
         .model(config.model())
         .optimizer(config.optimizer())
         .schedule(config.schedule())
@@ -127,10 +128,15 @@ public final class ConfiguredRun {
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
         .microBatch(globalBatch())
         .nonFinite(config.nonFinite())
-        .compareEvery(config.compareEvery())
         .initialWeights(config.initFrom().weights())
         .agreeOn(config.facts())
         .events(events);
+  }
+
+  private TrainerBuilder comparing(TrainerBuilder trainer) {
+    return config.compareEvery() == 0
+        ? trainer.compareNever()
+        : trainer.compareEvery(config.compareEvery());
   }
 
   private int threads() {
@@ -262,18 +268,10 @@ public final class ConfiguredRun {
   private LoopSettings loop() {
     var maxSteps = config.maxSteps();
     return new LoopSettings(
-        config.logEvery(),
+        Every.updates(config.logEvery()),
         config.data().test(),
-        updatesBetween(config.eval().every()),
+        config.eval().every(),
         config.eval().batch(),
         maxSteps == null ? 0 : maxSteps);
-  }
-
-  static long updatesBetween(Every every) {
-    return switch (every) {
-      case Every.Epoch _ -> LoopSettings.EACH_EPOCH;
-      case Every.End _ -> LoopSettings.AT_END;
-      case Every.Updates updates -> updates.count();
-    };
   }
 }

@@ -2,6 +2,7 @@ package dev.flotilla.config;
 
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.train.Every;
 
 /**
  * When and how the test data is scored.

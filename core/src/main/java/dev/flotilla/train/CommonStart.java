@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 /** Brings ranks together: one group, the same settings, and the same model on all of them. */
 final class CommonStart {
 
-  private final TrainerBuilder settings;
+  private final TrainerSettings settings;
   private final SortedMap<String, String> facts;
   private final Collective collective;
   private final BoundModel model;
@@ -24,44 +24,46 @@ final class CommonStart {
    * @param resources owns what is opened, also if a later step fails
    * @param notices takes one-line messages for the user
    */
-  CommonStart(TrainerBuilder settings, Resources resources, Consumer<String> notices) {
+  CommonStart(TrainerSettings settings, Resources resources, Consumer<String> notices) {
     this.settings = settings;
     var threads = settings.cpuThreads();
     threads.prepare();
     NativeLibraries.load();
     threads.apply();
-    if (threads.isTooMany() && settings.world.localRank() == 0) {
+    if (threads.isTooMany() && settings.world().localRank() == 0) {
       notices.accept(threads.warning());
     }
     var device =
-        settings.device.resolve(
-            settings.world.localRank(),
-            settings.world.localSize(),
-            RankEnvironment.gpus(System.getenv()),
-            notices);
+        settings
+            .device()
+            .resolve(
+                settings.world().localRank(),
+                settings.world().localSize(),
+                RankEnvironment.gpus(System.getenv()),
+                notices);
     device.computeExactly();
-    var joined = Collectives.join(settings.world, settings.collectiveSettings, device);
-    collective = settings.wrapper.apply(resources.own(joined));
+    var joined = Collectives.join(settings.world(), settings.collectiveSettings(), device);
+    collective = settings.wrapper().apply(resources.own(joined));
     model =
         resources.own(
             new BoundModel(
-                settings.requiredModel(),
-                settings.precision,
+                settings.model(),
+                settings.precision(),
                 device,
-                settings.seed,
-                settings.frozen));
+                settings.seed(),
+                settings.frozen()));
     facts = new RunFacts(settings, model.arena().layout()).agreedOn(collective);
     loadInitialWeights(notices);
     StartUp.broadcast(
-        settings.initialWeights == null ? collective : Preparation.patient(collective), model);
+        settings.initialWeights() == null ? collective : Preparation.patient(collective), model);
   }
 
   private void loadInitialWeights(Consumer<String> notices) {
-    var weights = settings.initialWeights;
+    var weights = settings.initialWeights();
     if (weights != null && collective.rank() == 0) {
       var link = JobLink.ofThisProcess();
       link.preparing("loading weights");
-      weights.copyInto(model, settings.requiredModel().aliases(), notices);
+      weights.copyInto(model, settings.model().aliases(), notices);
       link.preparing("");
     }
   }

@@ -19,7 +19,7 @@ final class FitLoop {
   private static final int MOST_ROLLBACKS = 3;
 
   private final Trainer trainer;
-  private final TrainerBuilder settings;
+  private final TrainerSettings settings;
   private final LoopSettings loop;
   private final BatchSource source;
   private final int epochs;
@@ -33,15 +33,15 @@ final class FitLoop {
   private long emptyWindows;
   private double dataWait;
 
-  FitLoop(Trainer trainer, TrainerBuilder settings, BatchSource source, int epochs) {
+  FitLoop(Trainer trainer, TrainerSettings settings, BatchSource source, int epochs) {
     this.trainer = trainer;
     this.settings = settings;
-    this.loop = settings.loop;
+    this.loop = settings.loop();
     this.source = source;
-    this.ranks = settings.world.size();
+    this.ranks = settings.world().size();
     this.progress = trainer.progress();
     this.link = trainer.link();
-    this.log = new FitLog(trainer, progress, settings.sink);
+    this.log = new FitLog(trainer, progress, settings.events());
     if (progress.isUnderWay) {
       continueWith(source.globalBatch(ranks));
     } else {
@@ -114,9 +114,14 @@ final class FitLoop {
   private FitResult train() {
     trainer.checkpoints().begin();
     trainer.plannedUpdates(lastUpdate);
-    settings.sink.on(
-        new TrainingEvent.Started(
-            ranks, trainer.model().parameterCount(), lastUpdate - progress.firstUpdate, epochs));
+    settings
+        .events()
+        .on(
+            new TrainingEvent.Started(
+                ranks,
+                trainer.model().parameterCount(),
+                lastUpdate - progress.firstUpdate,
+                epochs));
     training.start(progress.seconds);
     noteIfLessIsAsked();
     makeUpForEvaluation();
@@ -166,17 +171,19 @@ final class FitLoop {
 
   private void noteIfLessIsAsked() {
     if (trainer.updates() > lastUpdate) {
-      settings.sink.on(
-          new TrainingEvent.Noted(
-              "nothing is left to train: the checkpoint was saved after update %d, and %d are asked for"
-                  .formatted(trainer.updates(), lastUpdate)));
+      settings
+          .events()
+          .on(
+              new TrainingEvent.Noted(
+                  "nothing is left to train: the checkpoint was saved after update %d, and %d are asked for"
+                      .formatted(trainer.updates(), lastUpdate)));
     }
   }
 
   /** Returns whether it came to the epoch's end; if not, a run asked for more goes on inside it. */
   private boolean runEpoch() {
     int epoch = progress.epoch;
-    var shard = source.epoch(progress.firstEpoch + epoch, settings.world.rank(), ranks);
+    var shard = source.epoch(progress.firstEpoch + epoch, settings.world().rank(), ranks);
     try (var loader = shard.loader().pinned(trainer.model().device().isCuda())) {
       runSteps(epoch, shard, loader);
       dataWait += loader.waitedSeconds();
@@ -184,16 +191,18 @@ final class FitLoop {
     if (progress.index < shard.batches()) {
       return false;
     }
-    if (loop.evaluateEvery() == LoopSettings.EACH_EPOCH) {
+    if (loop.evaluateEvery().isDueAfterEpoch()) {
       evaluate(epoch);
     }
-    settings.sink.on(
-        new TrainingEvent.EpochEnded(
-            epoch,
-            trainer.updates() - progress.updatesBeforeEpoch,
-            training.seconds() - progress.secondsBeforeEpoch));
+    settings
+        .events()
+        .on(
+            new TrainingEvent.EpochEnded(
+                epoch,
+                trainer.updates() - progress.updatesBeforeEpoch,
+                training.seconds() - progress.secondsBeforeEpoch));
     progress.nextEpoch(trainer.updates(), training.seconds());
-    if (savesEvery() == CheckpointSettings.EACH_EPOCH) {
+    if (savesEvery().isDueAfterEpoch()) {
       saveAsPlanned();
     }
     return true;
@@ -242,7 +251,7 @@ final class FitLoop {
   }
 
   private boolean isLogged(long update) {
-    return update % loop.logEvery() == 0 || update == lastUpdate;
+    return loop.logEvery().isDueAfter(update) || update == lastUpdate;
   }
 
   private void afterUpdate(int epoch, StepOutcome outcome) {
@@ -258,11 +267,11 @@ final class FitLoop {
   }
 
   private boolean evaluatesAfter(long updates) {
-    return loop.evaluateEvery() > 0 && updates % loop.evaluateEvery() == 0;
+    return loop.evaluateEvery().isDueAfter(updates);
   }
 
   private void saveIfDueAfter(long updates) {
-    if (savesEvery() > 0 && updates % savesEvery() == 0) {
+    if (savesEvery().isDueAfter(updates)) {
       saveAsPlanned();
     }
   }
@@ -292,9 +301,9 @@ final class FitLoop {
     progress.index = index;
   }
 
-  private long savesEvery() {
-    var checkpoints = settings.checkpoints;
-    return checkpoints == null ? CheckpointSettings.AT_END : checkpoints.every();
+  private Every savesEvery() {
+    var checkpoints = settings.checkpoints();
+    return checkpoints == null ? Every.END : checkpoints.every();
   }
 
   /** All ranks stop after the same micro-step, wherever it lies in a window. */
@@ -310,13 +319,13 @@ final class FitLoop {
     }
     trainer.awaitSave();
     throw new StoppedException(
-        trainer.updates(), trainer.checkpoints().areOn() ? settings.checkpoints : null);
+        trainer.updates(), trainer.checkpoints().areOn() ? settings.checkpoints() : null);
   }
 
   /** A save that every attempt at this run makes, so that it is among the run's events. */
   private void saveAsPlanned() {
     if (trainer.checkpoints().areOn()) {
-      settings.sink.on(new TrainingEvent.Saved(trainer.updates(), trainer.microSteps()));
+      settings.events().on(new TrainingEvent.Saved(trainer.updates(), trainer.microSteps()));
       save();
     }
   }

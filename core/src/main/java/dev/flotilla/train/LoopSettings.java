@@ -8,27 +8,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param logEvery updates between logged updates
  * @param testData what to evaluate on, or null for no evaluation
- * @param evaluateEvery updates between evaluations; 0 for the end of each epoch, -1 for the end
- *     only
+ * @param evaluateEvery when to evaluate
  * @param evaluationBatch samples evaluated at once
  * @param maxUpdates updates after which the fit ends, or 0 for no limit
  */
 public record LoopSettings(
-    int logEvery,
+    Every.Updates logEvery,
     @Nullable Dataset testData,
-    long evaluateEvery,
+    Every evaluateEvery,
     int evaluationBatch,
     long maxUpdates) {
 
-  /** Evaluate at the end of each epoch. */
-  public static final long EACH_EPOCH = 0;
-
-  /** Evaluate at the end of the fit only. */
-  public static final long AT_END = -1;
-
   /** Logs every tenth update and evaluates nothing. */
   public static LoopSettings defaults() {
-    return new LoopSettings(10, null, EACH_EPOCH, 256, 0);
+    return new LoopSettings(Every.updates(10), null, Every.EPOCH, 256, 0);
   }
 
   /** Returns the same settings with another number of samples that are evaluated at once. */

@@ -11,16 +11,16 @@ import dev.flotilla.step.StepOutcome;
 final class OwnSteps {
 
   private final Trainer trainer;
-  private final TrainerBuilder settings;
+  private final TrainerSettings settings;
   private final FitProgress progress = new FitProgress();
   private final FitLog log;
   private final Stopwatch training = new Stopwatch();
   private boolean isUnderWay;
 
-  OwnSteps(Trainer trainer, TrainerBuilder settings) {
+  OwnSteps(Trainer trainer, TrainerSettings settings) {
     this.trainer = trainer;
     this.settings = settings;
-    this.log = new FitLog(trainer, progress, settings.sink);
+    this.log = new FitLog(trainer, progress, settings.events());
   }
 
   /**
@@ -29,7 +29,7 @@ final class OwnSteps {
    * @throws IllegalStateException if windows that are not finite call for a checkpoint
    */
   void begin() {
-    if (settings.nonFinite == NonFinite.ROLLBACK) {
+    if (settings.nonFinite() == NonFinite.ROLLBACK) {
       throw new IllegalStateException(
           "nonFinite(ROLLBACK) goes back to a checkpoint and on with other data, which only fit"
               + " can do: call fit, or set SKIP or STOP");
@@ -66,15 +66,17 @@ final class OwnSteps {
   }
 
   private boolean isLogged(long update) {
-    return update % settings.loop.logEvery() == 0;
+    return settings.loop().logEvery().isDueAfter(update);
   }
 
   private void endEpoch() {
-    settings.sink.on(
-        new TrainingEvent.EpochEnded(
-            progress.epoch,
-            trainer.updates() - progress.updatesBeforeEpoch,
-            training.seconds() - progress.secondsBeforeEpoch));
+    settings
+        .events()
+        .on(
+            new TrainingEvent.EpochEnded(
+                progress.epoch,
+                trainer.updates() - progress.updatesBeforeEpoch,
+                training.seconds() - progress.secondsBeforeEpoch));
     progress.nextEpoch(trainer.updates(), training.seconds());
   }
 

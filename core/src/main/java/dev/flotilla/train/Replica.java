@@ -43,8 +43,8 @@ record Replica(
   }
 
   /** Compares the parameters of all ranks if that is due after so many updates. */
-  void compareAfter(long updates, long every) {
-    if (every > 0 && sync.comparesAfter(updates, every)) {
+  void compareAfter(long updates, Every.Updates every) {
+    if (sync.comparesAfter(updates, every.count())) {
       new ReplicaCheck(model.arena(), collective).compare(updates);
     }
   }

@@ -15,7 +15,7 @@ import java.util.TreeMap;
  * @param settings the run as it was built
  * @param layout of its parameters
  */
-record RunFacts(TrainerBuilder settings, Layout layout) {
+record RunFacts(TrainerSettings settings, Layout layout) {
 
   /** Sums differ in their last bits between platforms, so one job keeps to one of them. */
   static final String PLATFORM = "platform";
@@ -29,21 +29,21 @@ record RunFacts(TrainerBuilder settings, Layout layout) {
    * @throws dev.flotilla.collective.AgreementException if they do not
    */
   SortedMap<String, String> agreedOn(Collective collective) {
-    var stated = new TreeMap<String, String>(settings.facts);
+    var stated = new TreeMap<String, String>(settings.facts());
     stated.put(PLATFORM, Platform.here().toString());
     stated.put(LAYOUT, layout.hash());
     var all = new TreeMap<>(stated);
     parts().forEach((key, part) -> all.putAll(SharedFacts.of(key, part)));
-    Agreement.check(collective, all, settings.collectiveSettings.timeout());
+    Agreement.check(collective, all, settings.collectiveSettings().timeout());
     parts().forEach((key, part) -> addUnlessStated(key, part, stated));
     return stated;
   }
 
   private Map<String, Object> parts() {
     var parts = new TreeMap<String, Object>();
-    parts.put("optimizer", settings.requiredOptimizer());
-    parts.put("schedule", settings.schedule);
-    settings.strategies.forEach(it -> parts.put("strategy." + it.key(), it));
+    parts.put("optimizer", settings.optimizer());
+    parts.put("schedule", settings.schedule());
+    settings.strategies().forEach(it -> parts.put("strategy." + it.key(), it));
     return parts;
   }
 
@@ -53,7 +53,7 @@ record RunFacts(TrainerBuilder settings, Layout layout) {
   private void addUnlessStated(String key, Object part, Map<String, String> stated) {
     var alone = key.replaceFirst("^strategy[.]", "");
     boolean isStated =
-        settings.facts.keySet().stream().anyMatch(it -> isOf(it, key) || isOf(it, alone));
+        settings.facts().keySet().stream().anyMatch(it -> isOf(it, key) || isOf(it, alone));
     if (!isStated) {
       stated.putAll(SharedFacts.of(key, part));
     }

@@ -52,7 +52,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class Trainer implements AutoCloseable {
 
-  private final TrainerBuilder settings;
+  private final TrainerSettings settings;
   private final Resources resources = new Resources();
   private final Collective collective;
   private final BoundModel model;
@@ -69,34 +69,34 @@ public final class Trainer implements AutoCloseable {
   private final OwnSteps ownSteps;
   private long epochs;
 
-  Trainer(TrainerBuilder settings, StepPlanner.Plan plan) {
+  Trainer(TrainerSettings settings, StepPlanner.Plan plan) {
     this.settings = settings;
     try {
       plan.warnings().forEach(issue -> note(issue.toString()));
       var start = new CommonStart(settings, resources, this::note);
       collective = start.collective();
       model = start.model();
-      chain = resources.own(new SegmentChain(model, settings.seed, collective.rank()));
+      chain = resources.own(new SegmentChain(model, settings.seed(), collective.rank()));
       statistics = resources.own(new RunningStatistics(model.buffers(), collective));
       learningRate =
           new LearningRate(
-              settings.requiredOptimizer(),
-              settings.schedule,
-              settings.microBatch,
+              settings.optimizer(),
+              settings.schedule(),
+              settings.microBatch(),
               this::microStepsAfter);
       runner = resources.own(newRunner(plan.step()));
       var evaluator = new Evaluator(model, chain, collective);
       replica = new Replica(model, statistics, runner.sync(), evaluator, collective);
-      guard = new NumberGuard(settings.nonFinite, this::note);
+      guard = new NumberGuard(settings.nonFinite(), this::note);
       checkpoints =
           resources.own(
               new Checkpoints(
-                  settings.checkpoints,
+                  settings.checkpoints(),
                   collective,
-                  settings.sink,
+                  settings.events(),
                   start.facts(),
                   parts(),
-                  settings.runFolder));
+                  settings.runFolder()));
       ownSteps = new OwnSteps(this, settings);
     } catch (RuntimeException failure) {
       resources.closeAfter(failure);
@@ -119,15 +119,15 @@ public final class Trainer implements AutoCloseable {
         new StepContext(
             model,
             collective,
-            () -> new FullUpdate(model.arena(), settings.requiredOptimizer(), settings.noDecay),
-            new UpdateSettings(settings.requiredOptimizer(), settings.noDecay),
-            settings.microBatch,
-            settings.world.localSize(),
-            settings.world.nodeRank(),
-            settings.nonFinite == NonFinite.STOP,
+            () -> new FullUpdate(model.arena(), settings.optimizer(), settings.noDecay()),
+            new UpdateSettings(settings.optimizer(), settings.noDecay()),
+            settings.microBatch(),
+            settings.world().localSize(),
+            settings.world().nodeRank(),
+            settings.nonFinite() == NonFinite.STOP,
             this::note,
-            text -> settings.sink.on(new TrainingEvent.Measured(text)),
-            settings.sink);
+            text -> settings.events().on(new TrainingEvent.Measured(text)),
+            settings.events());
     return new MicroSteps(plan, context, chain, statistics, learningRate);
   }
 
@@ -189,7 +189,7 @@ public final class Trainer implements AutoCloseable {
     found.flatMap(replica::lostFrom).ifPresent(this::note);
     Optional<Path> checkpoint = found.map(SavedCheckpoint::folder);
     checkpoint.ifPresent(
-        folder -> settings.sink.on(new TrainingEvent.Resumed(folder.toString(), updates())));
+        folder -> settings.events().on(new TrainingEvent.Resumed(folder.toString(), updates())));
     return checkpoint;
   }
 
@@ -204,7 +204,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
   public void save() {
-    settings.sink.on(new TrainingEvent.Saved(updates(), microSteps()));
+    settings.events().on(new TrainingEvent.Saved(updates(), microSteps()));
     saveQuietly();
   }
 
@@ -228,9 +228,9 @@ public final class Trainer implements AutoCloseable {
     parts.add(replica.own(guard));
     parts.add(state -> epochs = state.shared().number("trainer/epochs", epochs));
     parts.add(state -> sentBefore.remember(state, collective));
-    parts.addAll(settings.remembered);
-    if (settings.runFolder != null) {
-      parts.add(settings.runFolder);
+    parts.addAll(settings.remembered());
+    if (settings.runFolder() != null) {
+      parts.add(settings.runFolder());
     }
     return parts;
   }
@@ -241,7 +241,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Compares the parameters of all ranks if that is due after so many updates. */
   void compareRanksAt(long updates) {
-    replica.compareAfter(updates, settings.compareEvery);
+    settings.compareEvery().ifPresent(every -> replica.compareAfter(updates, every));
   }
 
   /** Evaluates on data, over all ranks; all of them call it together. */
@@ -258,7 +258,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Evaluates without an event, unless a rank gives up meanwhile; then all of them do. */
   Optional<Evaluation> scoreUnless(BooleanSupplier givesUp, Dataset data) {
-    return replica.evaluate(data, settings.loop.evaluationBatch(), givesUp);
+    return replica.evaluate(data, settings.loop().evaluationBatch(), givesUp);
   }
 
   /**
@@ -335,7 +335,7 @@ public final class Trainer implements AutoCloseable {
   }
 
   private void note(String text) {
-    settings.sink.on(new TrainingEvent.Noted(text));
+    settings.events().on(new TrainingEvent.Noted(text));
   }
 
   @Override

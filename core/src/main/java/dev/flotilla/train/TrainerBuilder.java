@@ -10,13 +10,9 @@ import dev.flotilla.model.Model;
 import dev.flotilla.optim.Constant;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
-import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.state.Stateful;
-import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
-import dev.flotilla.strategy.PlanRejectedException;
-import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.world.World;
@@ -25,42 +21,41 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Collects what a {@link Trainer} needs; model and optimizer are required. */
 public final class TrainerBuilder {
 
-  final World world;
-  final List<Strategy> strategies = new ArrayList<>();
-  final SortedMap<String, String> facts = new TreeMap<>();
-  @Nullable Model model;
-  @Nullable Optimizer optimizer;
-  Schedule schedule = new Constant();
-  Precision precision = Precision.FLOAT32;
-  DeviceChoice device = DeviceChoice.AUTO;
-  long seed = 42;
-  int threads;
-  CollectiveSettings collectiveSettings;
-  Predicate<String> frozen = _ -> false;
-  @Nullable Predicate<String> noDecay;
-  EventSink sink = EventSink.toLog();
-  LoopSettings loop = LoopSettings.defaults();
-  OptionalInt microBatch = OptionalInt.empty();
-  UnaryOperator<Collective> wrapper = UnaryOperator.identity();
-  @Nullable CheckpointSettings checkpoints;
-  NonFinite nonFinite = NonFinite.STOP;
-  long compareEvery = 100;
-  final List<Stateful> remembered = new ArrayList<>();
-  @Nullable InitialWeights initialWeights;
-  final List<PlanIssue> warnings = new ArrayList<>();
-  @Nullable RunFolder runFolder;
+  private final World world;
+  private final List<Strategy> strategies = new ArrayList<>();
+  private final SortedMap<String, String> facts = new TreeMap<>();
+  private @Nullable Model model;
+  private @Nullable Optimizer optimizer;
+  private Schedule schedule = new Constant();
+  private Precision precision = Precision.FLOAT32;
+  private DeviceChoice device = DeviceChoice.AUTO;
+  private long seed = 42;
+  private int threads;
+  private CollectiveSettings collectiveSettings;
+  private Predicate<String> frozen = _ -> false;
+  private @Nullable Predicate<String> noDecay;
+  private EventSink events = EventSink.toLog();
+  private LoopSettings loop = LoopSettings.defaults();
+  private OptionalInt microBatch = OptionalInt.empty();
+  private UnaryOperator<Collective> wrapper = UnaryOperator.identity();
+  private @Nullable CheckpointSettings checkpoints;
+  private NonFinite nonFinite = NonFinite.STOP;
+  private Optional<Every.Updates> compareEvery = Optional.of(Every.updates(100));
+  private final List<Stateful> remembered = new ArrayList<>();
+  private @Nullable InitialWeights initialWeights;
+  private final List<PlanIssue> warnings = new ArrayList<>();
+  private @Nullable RunFolder runFolder;
 
   TrainerBuilder(World world) {
     this.world = world;
@@ -122,10 +117,6 @@ public final class TrainerBuilder {
     return this;
   }
 
-  CpuThreads cpuThreads() {
-    return new CpuThreads(threads, world.localSize(), CpuThreads.coresHere());
-  }
-
   /** Sets the longest wait in a collective; 60 seconds by default. */
   public TrainerBuilder timeout(Duration value) {
     collectiveSettings = collectiveSettings.withTimeout(value);
@@ -158,7 +149,7 @@ public final class TrainerBuilder {
 
   /** Sets who is told what happens; by default warnings and notices go to the log. */
   public TrainerBuilder events(EventSink value) {
-    sink = value;
+    events = value;
     return this;
   }
 
@@ -216,9 +207,15 @@ public final class TrainerBuilder {
     return this;
   }
 
-  /** Sets after how many updates ranks compare their parameters; 100 by default, 0 for never. */
+  /** Sets after how many updates ranks compare their parameters; 100 by default. */
   public TrainerBuilder compareEvery(long updates) {
-    compareEvery = updates;
+    compareEvery = Optional.of(Every.updates(updates));
+    return this;
+  }
+
+  /** Lets ranks never compare their parameters. */
+  public TrainerBuilder compareNever() {
+    compareEvery = Optional.empty();
     return this;
   }
 
@@ -234,29 +231,7 @@ public final class TrainerBuilder {
    * @throws dev.flotilla.strategy.PlanRejectedException if they cannot work together
    */
   public StepPlanner.Plan plan() {
-    var layout = BoundModel.layoutOf(requiredModel(), precision, frozen);
-    var facts =
-        new PlanFacts(
-            world.size(),
-            requiredOptimizer(),
-            requiredModel(),
-            layout,
-            microBatch,
-            strategies.stream()
-                .flatMap(technique -> technique.properties().stream())
-                .collect(Collectors.toSet()));
-    boolean ranksDiffer = world.size() > 1 && facts.has(Property.LETS_RANKS_DIFFER);
-    if (nonFinite == NonFinite.ROLLBACK && ranksDiffer) {
-      throw new PlanRejectedException(
-          List.of(
-              PlanIssue.error(
-                  "non_finite: rollback needs all ranks to see the same gradients, but here each"
-                      + " has its own between two averages",
-                  "use non_finite: skip or stop")));
-    }
-    var plan = StepPlanner.plan(strategies, facts);
-    return new StepPlanner.Plan(
-        plan.step(), Stream.concat(plan.warnings().stream(), warnings.stream()).toList());
+    return settings().plan();
   }
 
   /**
@@ -266,14 +241,36 @@ public final class TrainerBuilder {
    * @throws dev.flotilla.collective.CollectiveException if a peer or link fails
    */
   public Trainer build() {
-    return new Trainer(this, plan());
+    var settings = settings();
+    return new Trainer(settings, settings.plan());
   }
 
-  Model requiredModel() {
-    return Objects.requireNonNull(model, "a trainer needs a model: call model(...)");
-  }
-
-  Optimizer requiredOptimizer() {
-    return Objects.requireNonNull(optimizer, "a trainer needs an optimizer: call optimizer(...)");
+  /** Returns what has been collected; later calls do not change it. */
+  TrainerSettings settings() {
+    return new TrainerSettings(
+        world,
+        Objects.requireNonNull(model, "a trainer needs a model: call model(...)"),
+        Objects.requireNonNull(optimizer, "a trainer needs an optimizer: call optimizer(...)"),
+        schedule,
+        strategies,
+        precision,
+        device,
+        seed,
+        threads,
+        collectiveSettings,
+        frozen,
+        noDecay,
+        events,
+        loop,
+        microBatch,
+        wrapper,
+        facts,
+        checkpoints,
+        initialWeights,
+        runFolder,
+        remembered,
+        nonFinite,
+        compareEvery,
+        warnings);
   }
 }

@@ -7,6 +7,7 @@ import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.train.Every;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import dev.flotilla.world.WorldException;

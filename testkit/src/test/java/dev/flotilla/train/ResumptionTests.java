@@ -48,7 +48,7 @@ class ResumptionTests {
         .threads(1)
         .checkpoints(CheckpointSettings.in(folder).every(8))
         .events(this::listen)
-        .loop(new LoopSettings(10, null, LoopSettings.AT_END, 64, UPDATES));
+        .loop(new LoopSettings(Every.updates(10), null, Every.END, 64, UPDATES));
   }
 
   private void listen(TrainingEvent event) {

@@ -71,14 +71,14 @@ class StoppedEvaluationTests {
     public void close() {}
   }
 
-  private Trainer trainer(World world, String name, long evaluateEvery) {
+  private Trainer trainer(World world, String name, Every evaluateEvery) {
     return Trainer.on(world)
         .model(new Mlp(8, List.of(8), 4))
         .optimizer(new Momentum(0.05, 0.9))
         .threads(1)
         .checkpoints(CheckpointSettings.in(folder.resolve(name)).every(4))
         .events(event -> listen(world, event))
-        .loop(new LoopSettings(10, POINTS, evaluateEvery, 4, UPDATES))
+        .loop(new LoopSettings(Every.updates(10), POINTS, evaluateEvery, 4, UPDATES))
         .build();
   }
 
@@ -94,8 +94,9 @@ class StoppedEvaluationTests {
 
   /** Between updates, at the end of an epoch of six updates, and at the end of the run. */
   @ParameterizedTest
-  @ValueSource(longs = {2, LoopSettings.EACH_EPOCH, LoopSettings.AT_END})
-  void savesAndMakesUpForItLater(long every) {
+  @ValueSource(strings = {"2", "epoch", "end"})
+  void savesAndMakesUpForItLater(String when) {
+    var every = Every.parse(when);
     var whole =
         Ranks.of(2)
             .callWorlds(

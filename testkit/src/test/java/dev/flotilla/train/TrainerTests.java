@@ -184,7 +184,9 @@ class TrainerTests {
     try (var trainer = builder.build();
         var update =
             new dev.flotilla.step.FullUpdate(
-                trainer.model().arena(), builder.requiredOptimizer(), builder.noDecay)) {
+                trainer.model().arena(),
+                builder.settings().optimizer(),
+                builder.settings().noDecay())) {
       double before = first(Snapshot.of(trainer).values(), name);
       update.apply(0.1);
       return first(Snapshot.of(trainer).values(), name) / before;

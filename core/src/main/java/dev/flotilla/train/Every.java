@@ -1,4 +1,4 @@
-package dev.flotilla.config;
+package dev.flotilla.train;
 
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.TextForm;
@@ -11,7 +11,33 @@ import dev.flotilla.settings.TextValue;
 public sealed interface Every extends TextValue {
 
   /** After each epoch, and at the end. */
+  Every EPOCH = new Epoch();
+
+  /** Once, at the end. */
+  Every END = new End();
+
+  /** Returns after each so many updates, and at the end. */
+  static Updates updates(long count) {
+    return new Updates(count);
+  }
+
+  /** Tells whether it happens after so many updates, wherever in an epoch. */
+  default boolean isDueAfter(long updates) {
+    return false;
+  }
+
+  /** Tells whether it happens after each epoch. */
+  default boolean isDueAfterEpoch() {
+    return false;
+  }
+
+  /** After each epoch, and at the end. */
   record Epoch() implements Every {
+    @Override
+    public boolean isDueAfterEpoch() {
+      return true;
+    }
+
     @Override
     public String text() {
       return "epoch";
@@ -27,31 +53,36 @@ public sealed interface Every extends TextValue {
   }
 
   /** After each so many updates, and at the end. */
-  record Updates(int count) implements Every {
+  record Updates(long count) implements Every {
 
     /** Checks that the number is positive. */
     public Updates {
       if (count < 1) {
-        throw unknown(Integer.toString(count));
+        throw unknown(Long.toString(count));
       }
     }
 
     @Override
+    public boolean isDueAfter(long updates) {
+      return updates % count == 0;
+    }
+
+    @Override
     public String text() {
-      return Integer.toString(count);
+      return Long.toString(count);
     }
   }
 
   /** Reads {@code epoch}, {@code end} or a number of updates. */
   static Every parse(String text) {
     return switch (text) {
-      case "epoch" -> new Epoch();
-      case "end" -> new End();
-      default -> new Updates(updates(text));
+      case "epoch" -> EPOCH;
+      case "end" -> END;
+      default -> updates(number(text));
     };
   }
 
-  private static int updates(String text) {
+  private static int number(String text) {
     try {
       return Integer.parseInt(text);
     } catch (NumberFormatException e) {
@@ -60,7 +91,7 @@ public sealed interface Every extends TextValue {
   }
 
   private static ConfigException unknown(String text) {
-    String expected = "must be epoch, end or a number of updates";
-    return new ConfigException("", expected + ", but was " + Text.quoted(text));
+    return new ConfigException(
+        "", "must be epoch, end or a number of updates, but was '" + text + "'");
   }
 }

@@ -1,0 +1,127 @@
+package dev.flotilla.train;
+
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.CollectiveSettings;
+import dev.flotilla.memory.CpuThreads;
+import dev.flotilla.memory.DeviceChoice;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.model.Model;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Schedule;
+import dev.flotilla.pass.BoundModel;
+import dev.flotilla.report.EventSink;
+import dev.flotilla.state.Stateful;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.Property;
+import dev.flotilla.strategy.StepPlanner;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.world.World;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link Trainer} was built with; see {@link TrainerBuilder} for what each means.
+ *
+ * @param world the place among the ranks
+ * @param model what is trained
+ * @param optimizer the update rule
+ * @param schedule how the learning rate changes
+ * @param strategies techniques
+ * @param precision number type of parameters, gradients and activations
+ * @param device where tensors live
+ * @param seed of initial values and of everything random in the model
+ * @param threads threads of one operation
+ * @param collectiveSettings how ranks talk to each other
+ * @param frozen which parameters are not trained
+ * @param noDecay which parameters are not decayed; null for the optimizer's own rule
+ * @param events who is told what happens
+ * @param loop when a fit logs and evaluates
+ * @param microBatch samples of a micro-step over all ranks, where they are known
+ * @param wrapper wraps the group of ranks
+ * @param facts on which all ranks must agree
+ * @param checkpoints when a fit saves checkpoints; null for never
+ * @param initialWeights weights that training starts from; null for those that the seed draws
+ * @param runFolder the folder that tells of the run; null where there is none
+ * @param remembered parts of the user's own in checkpoints
+ * @param nonFinite what happens when a loss or gradient is not finite
+ * @param compareEvery when ranks compare their parameters; nothing for never
+ * @param warnings from outside the techniques
+ */
+record TrainerSettings(
+    World world,
+    Model model,
+    Optimizer optimizer,
+    Schedule schedule,
+    List<Strategy> strategies,
+    Precision precision,
+    DeviceChoice device,
+    long seed,
+    int threads,
+    CollectiveSettings collectiveSettings,
+    Predicate<String> frozen,
+    @Nullable Predicate<String> noDecay,
+    EventSink events,
+    LoopSettings loop,
+    OptionalInt microBatch,
+    UnaryOperator<Collective> wrapper,
+    SortedMap<String, String> facts,
+    @Nullable CheckpointSettings checkpoints,
+    @Nullable InitialWeights initialWeights,
+    @Nullable RunFolder runFolder,
+    List<Stateful> remembered,
+    NonFinite nonFinite,
+    Optional<Every.Updates> compareEvery,
+    List<PlanIssue> warnings) {
+
+  TrainerSettings {
+    strategies = List.copyOf(strategies);
+    facts = Collections.unmodifiableSortedMap(new TreeMap<>(facts));
+    remembered = List.copyOf(remembered);
+    warnings = List.copyOf(warnings);
+  }
+
+  /** Returns how this rank's operations share the cores of the host. */
+  CpuThreads cpuThreads() {
+    return new CpuThreads(threads, world.localSize(), CpuThreads.coresHere());
+  }
+
+  /**
+   * Resolves the techniques without touching native code.
+   *
+   * @throws PlanRejectedException if they cannot work together
+   */
+  StepPlanner.Plan plan() {
+    var layout = BoundModel.layoutOf(model, precision, frozen);
+    var properties =
+        strategies.stream()
+            .flatMap(technique -> technique.properties().stream())
+            .collect(Collectors.toSet());
+    if (nonFinite == NonFinite.ROLLBACK
+        && world.size() > 1
+        && properties.contains(Property.LETS_RANKS_DIFFER)) {
+      throw new PlanRejectedException(
+          List.of(
+              PlanIssue.error(
+                  "non_finite: rollback needs all ranks to see the same gradients, but here each"
+                      + " has its own between two averages",
+                  "use non_finite: skip or stop")));
+    }
+    var plan =
+        StepPlanner.plan(
+            strategies,
+            new PlanFacts(world.size(), optimizer, model, layout, microBatch, properties));
+    return new StepPlanner.Plan(
+        plan.step(), Stream.concat(plan.warnings().stream(), warnings.stream()).toList());
+  }
+}
