@@ -87,7 +87,7 @@ final class BenchTable {
             "MB sent",
             "hidden ms",
             "formula",
-            "share",
+            "reached",
             "gain"));
     double first = rows.values().stream().skip(1).findFirst().orElseThrow().quartile(2);
     rows.forEach((name, row) -> text.append(line(name, row, first)));

@@ -20,7 +20,7 @@ public enum Property {
   /** BatchNorm's statistics are taken over several micro-batches or ranks, by collectives. */
   POOLS_STATISTICS("statistics of batches are exchanged in forward and backward"),
   /** What forward computes is thrown away and computed again in backward. */
-  RECOMPUTES_FORWARD("parts of forward run again in backward");
+  RECOMPUTES_FORWARD("parts of forward are recomputed in backward");
 
   private final String words;
 

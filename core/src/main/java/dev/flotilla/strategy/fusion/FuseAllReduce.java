@@ -38,7 +38,7 @@ public record FuseAllReduce(
     @Setting(doc = "most tensors in a bucket; 1 for a bucket per tensor", def = "50")
         int maxTensors,
     @Setting(doc = "megabytes of the last bucket, which nothing hides", def = "1") double lastMb,
-    @Setting(doc = "share buckets while backward goes on", def = "true") boolean overlap,
+    @Setting(doc = "reduce buckets while backward goes on", def = "true") boolean overlap,
     @Setting(doc = "cut by size, or by what is measured: mg_wfbp", def = "size") BucketRule plan,
     @Setting(
             doc = "numbers on the wire: fp32, bf16 or fp16; sums are float32",
@@ -121,7 +121,7 @@ public record FuseAllReduce(
       context
           .notices()
           .accept(
-              "fuse_all_reduce: %d gradients are shared by %d all-reduces"
+              "fuse_all_reduce: %d gradients are reduced by %d all-reduces"
                   .formatted(layout.slots().size(), buckets.size()));
     }
     return plan == BucketRule.MG_WFBP

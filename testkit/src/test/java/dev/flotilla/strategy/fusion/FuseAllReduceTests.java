@@ -154,7 +154,7 @@ class FuseAllReduceTests {
 
     // 9 micro-steps make 3 windows; the layers of 64 x 64 weights are a bucket each.
     assertThat(operations).containsOnly(3L * 3);
-    assertThat(notes).anyMatch(note -> note.contains("8 gradients are shared by 3 all-reduces"));
+    assertThat(notes).anyMatch(note -> note.contains("8 gradients are reduced by 3 all-reduces"));
   }
 
   @ParameterizedTest

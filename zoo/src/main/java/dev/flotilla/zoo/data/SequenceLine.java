@@ -49,7 +49,7 @@ final class SequenceLine {
         throw problem(
             file,
             number,
-            "expected a number from 0 to %d at place %d of the %s, but found '%s'"
+            "expected a number from 0 to %d at position %d of the %s, but found '%s'"
                 .formatted(bound - 1, i, FIELDS[field], words[i]));
       }
       values[i] = Integer.parseInt(words[i]);

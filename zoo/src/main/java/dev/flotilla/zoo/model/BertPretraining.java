@@ -28,7 +28,7 @@ import org.bytedeco.pytorch.global.torch;
  *
  * <p>Targets are int64 [n, 1 + most]: 0 for a true second sentence, 1 for a random one, −100 for
  * none; then the tokens at the masked positions, filled up with −100. The score is that of the
- * masked places.
+ * masked positions.
  *
  * @param nspWeight w, how many masked positions a sequence counts for
  */
@@ -59,8 +59,8 @@ public record BertPretraining(double nspWeight) implements Objective {
             && outputs.get(1).size(0) == targets.size(0);
     if (!fit) {
       throw new IllegalArgumentException(
-          "pre-training takes two outputs, places x tokens and samples x 2, and targets of samples"
-              + " x (1 + places), but targets have shape "
+          "pre-training takes two outputs, positions x tokens and samples x 2, and targets of"
+              + " samples x (1 + positions), but targets have shape "
               + Shape.of(targets.shape()));
     }
   }
@@ -80,7 +80,7 @@ public record BertPretraining(double nspWeight) implements Objective {
   }
 
   /**
-   * Returns the tokens at the places that the head has predicted, in its order; on a device with
+   * Returns the tokens at the positions that the head has predicted, in its order; on a device with
    * {@code IGNORED} where a sequence has fewer than others.
    */
   private static Tensor predictedTokens(Batch batch) {

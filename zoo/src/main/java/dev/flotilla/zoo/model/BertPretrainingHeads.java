@@ -68,17 +68,17 @@ record BertPretrainingHeads(BertSizes sizes) implements Segment {
     var following = following().bind(weights);
     Tensor words = weights.parameter(BertEmbeddings.WORDS);
     var bias = weights.optional(BIAS);
-    var places = new Places(weights);
+    var positions = new Positions(weights);
     return (input, mode) -> {
       Tensor hidden = input.tensors().get(0);
-      Tensor masked = places.gather(hidden, maskedPlaces(input));
+      Tensor masked = positions.gather(hidden, maskedPositions(input));
       Tensor shaped = norm.apply(torch.gelu(transform.apply(masked, mode)), mode);
       return Activations.of(
           torch.linear(shaped, words, bias), following.apply(pooler.apply(hidden, mode), mode));
     };
   }
 
-  private static Tensor maskedPlaces(Activations input) {
+  private static Tensor maskedPositions(Activations input) {
     if (input.tensors().size() < 3) {
       throw new IllegalArgumentException(
           "pre-training needs the masked positions: its data must mask tokens");
@@ -87,28 +87,28 @@ record BertPretrainingHeads(BertSizes sizes) implements Segment {
   }
 
   /** Gathers the hidden states at the masked positions, sequence by sequence. */
-  private static final class Places {
+  private static final class Positions {
 
     private final Scalar zero;
     private final TensorOptions longs;
 
-    Places(Weights weights) {
+    Positions(Weights weights) {
       zero = weights.own(new Scalar(0));
       var device = ComputeDevice.of(weights.parameter(BertEmbeddings.WORDS));
       longs = weights.own(device.options(torch.ScalarType.Long));
     }
 
-    Tensor gather(Tensor hidden, Tensor places) {
+    Tensor gather(Tensor hidden, Tensor positions) {
       long length = hidden.size(1);
       Tensor firsts =
           torch
               .arange(zero, new Scalar(hidden.size(0) * length), new Scalar(length), longs)
               .unsqueeze(1);
-      // How many places there are is on the device: it takes a row for each that could be one.
+      // How many positions there are is on the device: it takes a row for each that could be one.
       Tensor rows =
-          places.is_cuda()
-              ? places.clamp_min(zero).add_(firsts).flatten()
-              : places.add(firsts).masked_select(places.ge(zero));
+          positions.is_cuda()
+              ? positions.clamp_min(zero).add_(firsts).flatten()
+              : positions.add(firsts).masked_select(positions.ge(zero));
       return hidden.flatten(0, 1).index_select(0, rows);
     }
   }

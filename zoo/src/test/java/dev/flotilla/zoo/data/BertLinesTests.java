@@ -150,9 +150,9 @@ final class BertLinesTests {
           """
           1 5 2;0 0 0;0 1 2              | expected 4 fields (token ids;sentence ids;position ids;label), but found 3
           1 5 2;0 0;0 1 2;1              | expected as many sentence ids and position ids as the 3 token ids, but found 2 and 3
-          1 10 2;0 0 0;0 1 2;1           | expected a number from 0 to 9 at place 1 of the token ids, but found '10'
-          1 x 2;0 0 0;0 1 2;1            | expected a number from 0 to 9 at place 1 of the token ids, but found 'x'
-          1 5 2;0 3 0;0 1 2;1            | expected a number from 0 to 1 at place 1 of the sentence ids, but found '3'
+          1 10 2;0 0 0;0 1 2;1           | expected a number from 0 to 9 at position 1 of the token ids, but found '10'
+          1 x 2;0 0 0;0 1 2;1            | expected a number from 0 to 9 at position 1 of the token ids, but found 'x'
+          1 5 2;0 3 0;0 1 2;1            | expected a number from 0 to 1 at position 1 of the sentence ids, but found '3'
           1 5 2;0 0 0;0 1 2;2            | expected a label from 0 to 1, but found 2
           1 4 4 4 4 4 4 4 2;0 0 0 0 0 0 0 0 0;0 1 2 3 4 5 6 7 8;1 | the sequence has 9 tokens, more than max_seq_len 8
           """)
