@@ -10,14 +10,14 @@ import java.util.List;
  *     those of which nothing is known
  * @param backwardStart when the last backward began, 0 if nothing is known
  * @param backwardEnd when the last backward ended
- * @param buckets when each bucket was shared, in the plan's order
+ * @param buckets when each bucket was reduced, in the plan's order
  * @param end when all of them were
  */
 public record ExchangeTimes(
     List<Long> arrivals, long backwardStart, long backwardEnd, List<BucketTime> buckets, long end) {
 
   /**
-   * When one bucket was shared.
+   * When one bucket was reduced.
    *
    * @param bucket which
    * @param start when its exchange began

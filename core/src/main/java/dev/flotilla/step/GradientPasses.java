@@ -83,7 +83,7 @@ final class GradientPasses {
    */
   private static Collective groupOf(Workers workers, StepContext context) {
     var all = context.collective();
-    boolean isShared = workers.layout().filter(BucketPlan::overlapsBackward).isPresent();
+    boolean isShared = workers.buckets().filter(BucketPlan::overlapsBackward).isPresent();
     return isShared && all.size() > 1
         ? all.subgroup(IntStream.range(0, all.size()).toArray())
         : all;

@@ -9,8 +9,8 @@ public enum Phase {
   /** What happens to gradients before the exchange. */
   CONDITION(false, "nothing"),
   /** How gradients are cut into buckets. */
-  LAYOUT(true, "one bucket per arena"),
-  /** How ranks share gradients. */
+  BUCKETS(true, "one bucket per arena"),
+  /** How ranks reduce gradients. */
   EXCHANGE(true, "dense mean"),
   /** What happens to gradients after the exchange. */
   REFINE(false, "all numbers finite, or no update"),

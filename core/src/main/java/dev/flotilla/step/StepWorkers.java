@@ -70,7 +70,7 @@ record StepWorkers(
       Workers made, Collective peers, StepContext context, ToDoubleFunction<Totals> mean) {
     return new WindowExchange(
         made.exchange().orElseGet(() -> Exchange.dense(context.collective())),
-        made.layout().orElseGet(() -> BucketPlan.whole(context.arena().layout())),
+        made.buckets().orElseGet(() -> BucketPlan.whole(context.arena().layout())),
         context.arena(),
         peers.size() == 1,
         context.endsAtNonFinite() && !made.hasFilters(),

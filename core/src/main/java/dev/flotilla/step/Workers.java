@@ -112,9 +112,9 @@ public final class Workers {
   }
 
   /** Sets the cut into buckets. */
-  public Workers layout(BucketPlan worker) {
+  public Workers buckets(BucketPlan worker) {
     buckets = worker;
-    return with(Phase.LAYOUT);
+    return with(Phase.BUCKETS);
   }
 
   /** Sets the exchange, after which all ranks hold the same gradients. */
@@ -201,7 +201,7 @@ public final class Workers {
     return Optional.ofNullable(accumulation);
   }
 
-  Optional<BucketPlan> layout() {
+  Optional<BucketPlan> buckets() {
     return Optional.ofNullable(buckets);
   }
 

@@ -119,13 +119,13 @@ class OverlapTests {
 
     @Override
     public List<Claim> claims() {
-      return List.of(new Claim(Phase.LAYOUT, "two buckets"), new Claim(Phase.EXCHANGE, "dense"));
+      return List.of(new Claim(Phase.BUCKETS, "two buckets"), new Claim(Phase.EXCHANGE, "dense"));
     }
 
     @Override
     public Workers workers(StepContext context) {
       return new Workers()
-          .layout(plan(context))
+          .buckets(plan(context))
           .exchange(telling(Exchange.dense(context.collective())));
     }
 

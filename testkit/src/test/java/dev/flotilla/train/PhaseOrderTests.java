@@ -54,7 +54,7 @@ class PhaseOrderTests {
           new Claim(Phase.REFINE, GradientStage.CLIP, "clip"),
           new Claim(Phase.REFINE, GradientStage.UNSCALE, "unscale"),
           new Claim(Phase.EXCHANGE, "exchange"),
-          new Claim(Phase.LAYOUT, "two buckets"),
+          new Claim(Phase.BUCKETS, "two buckets"),
           new Claim(Phase.CONDITION, GradientStage.VOTE, "vote"),
           new Claim(Phase.ACCUMULATION, "two"),
           new Claim(ForwardStage.RECOMPUTE, "inner"),
@@ -75,7 +75,7 @@ class PhaseOrderTests {
           .refine(GradientStage.CLIP, (_, _) -> calls.add("clip"))
           .refine(GradientStage.UNSCALE, (_, _) -> calls.add("unscale"))
           .exchange((_, bucket) -> List.of(() -> reduced(bucket)))
-          .layout(twoBuckets(context.arena().layout()))
+          .buckets(twoBuckets(context.arena().layout()))
           .condition(GradientStage.VOTE, (_, _) -> calls.add("vote"))
           .forward(ForwardStage.RECOMPUTE, inner -> layer("inner", inner))
           .forward(ForwardStage.PRECISION, inner -> layer("outer", inner));

@@ -29,7 +29,7 @@ import java.util.Map;
  * @param sizeMb a bucket is closed once it holds so many megabytes
  * @param maxTensors a bucket holds at most so many tensors; 1 for a bucket per tensor
  * @param lastMb size of the last bucket, which no backward is left to hide
- * @param overlap whether buckets are shared while backward goes on
+ * @param overlap whether buckets are reduced while backward goes on
  * @param plan how buckets are cut
  * @param wire the number type on the wire
  */
@@ -81,7 +81,7 @@ public record FuseAllReduce(
   @Override
   public List<Claim> claims() {
     List<Claim> claims = new ArrayList<>();
-    claims.add(new Claim(Phase.LAYOUT, description()));
+    claims.add(new Claim(Phase.BUCKETS, description()));
     if (wire.isHalf()) {
       claims.add(
           new Claim(
@@ -93,7 +93,7 @@ public record FuseAllReduce(
 
   @Override
   public Workers workers(StepContext context) {
-    var workers = new Workers().layout(start(context));
+    var workers = new Workers().buckets(start(context));
     return wire.isHalf() ? workers.exchange(new HalfExchange(context, wire)) : workers;
   }
 
