@@ -26,7 +26,8 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--windows",
       paramLabel = "N",
-      description = "Number of windows to compare; from 3 on the end of an epoch is among them.")
+      description =
+          "Number of accumulation windows to compare; from 3 on the end of an epoch is among them.")
   int windows = 3;
 
   @Option(names = "--json", description = "Prints JSON, and nothing else.")

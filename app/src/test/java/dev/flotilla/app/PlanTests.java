@@ -98,8 +98,8 @@ class PlanTests {
   void refusesARunWhoseWindowsAreNeverFull() {
     String tooLong =
         "strategy.gradient_merge.k_steps: max_steps 3 is never reached: an epoch has 157"
-            + " micro-steps of 64 samples, which do not fill a window (lower it, or the batch, or"
-            + " set strategy.gradient_merge.tail to flush)";
+            + " micro-steps of 64 samples, which do not fill an accumulation window (lower it, or"
+            + " the batch, or set strategy.gradient_merge.tail to flush)";
     String drop = "strategy.gradient_merge={k_steps: 158, tail: drop}";
     assertThatThrownBy(() -> overview(1, drop, "max_steps=3"))
         .isInstanceOf(ConfigException.class)

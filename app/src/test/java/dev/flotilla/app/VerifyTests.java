@@ -90,7 +90,8 @@ class VerifyTests {
         "strategy: | strategy: {} # | --windows=3 | the recipe does not merge gradients",
         "k_steps | k_step | --windows=3 | k_step: ",
         "k_steps | k_steps | --windows=0 | --windows: must be in 1 to 100, but was 0",
-        "batch: 16 | batch: 100000 | --windows=3 | no window has more than one micro-batch",
+        "batch: 16 | batch: 100000 | --windows=3 | no accumulation window has more than one"
+            + " micro-batch",
       })
   void badInputEndsWith2(String sound, String wrong, String option, String message)
       throws IOException {

@@ -1,6 +1,9 @@
 package dev.flotilla.arena;
 
-/** The numbers behind the last gradient: the window's loss sum, and its count in two parts. */
+/**
+ * The numbers behind the last gradient: the accumulation window's loss sum, and its count in two
+ * parts.
+ */
 interface Tail extends AutoCloseable {
 
   /** Writes a part of the count. */

@@ -3,7 +3,7 @@ package dev.flotilla.arena;
 import java.util.function.DoubleSupplier;
 
 /**
- * What a window's gradient is the sum of.
+ * What an accumulation window's gradient is the sum of.
  *
  * <p>The number of terms is there at once; the loss is read where it is asked for, as on a device
  * that means to wait for everything started before.

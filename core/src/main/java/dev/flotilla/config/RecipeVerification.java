@@ -42,7 +42,7 @@ public final class RecipeVerification {
     windows = merge.windows(OptionalInt.of(run.globalBatch()));
     kSteps = windows.longest();
     if (kSteps == 1) {
-      throw nothingToCompare("a window of one micro-batch is the large batch itself");
+      throw nothingToCompare("an accumulation window of one micro-batch is the large batch itself");
     }
   }
 

@@ -102,7 +102,9 @@ public record RunConfig(
             def = "null")
         @Nullable CheckpointConfig checkpoint,
     @Setting(
-            doc = "When a loss or gradient is not finite: stop, skip the window, or rollback.",
+            doc =
+                "When a loss or gradient is not finite: stop, skip the accumulation window, or"
+                    + " rollback.",
             def = "stop")
         NonFinite nonFinite,
     @Setting(

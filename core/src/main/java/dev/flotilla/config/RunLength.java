@@ -67,7 +67,7 @@ public final class RunLength {
       var problems = new Problems();
       String key = windowKey();
       String message =
-          "%s: an epoch has %,d micro-steps of %,d samples, which do not fill a window"
+          "%s: an epoch has %,d micro-steps of %,d samples, which do not fill an accumulation window"
               .formatted(
                   maxSteps == null
                       ? "no update is made in all epochs"

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The mean and variance that a BatchNorm normalises by, where somebody else than the layer computes
- * them: over a whole window, or over all ranks.
+ * them: over a whole accumulation window, or over all ranks.
  *
  * <p>A layer asks {@link #areGiven} at each forward; by default nothing is given and it looks at
  * its own batch.

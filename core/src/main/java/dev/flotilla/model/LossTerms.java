@@ -3,8 +3,8 @@ package dev.flotilla.model;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * A loss before division: the divisor is the count over the whole window and all ranks, which only
- * the engine knows.
+ * A loss before division: the divisor is the count over the whole accumulation window and all
+ * ranks, which only the engine knows.
  *
  * @param sum the sum of the loss over its terms, a single number with a graph behind it
  * @param count the number of terms: samples, or tokens that are not masked

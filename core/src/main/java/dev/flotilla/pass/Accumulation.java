@@ -1,6 +1,8 @@
 package dev.flotilla.pass;
 
-/** Decides which micro-steps make a window, and what their gradients are divided by. */
+/**
+ * Decides which micro-steps make an accumulation window, and what their gradients are divided by.
+ */
 public interface Accumulation {
 
   /** What follows a micro-step. */

@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * Runs a model forward to its loss, and backward into the gradients.
  *
- * <p>It takes the batches that must go forward together: one, or all of a window, or none on a rank
- * that has no samples while others wait for its statistics.
+ * <p>It takes the batches that must go forward together: one, or all of an accumulation window, or
+ * none on a rank that has no samples while others wait for its statistics.
  */
 public interface ForwardBackward {
 

@@ -20,7 +20,7 @@ public record MicroStep(long index, int inWindow, long update, Decision decision
     return decision == Decision.UPDATE;
   }
 
-  /** Tells whether the next micro-step begins a window. */
+  /** Tells whether the next micro-step begins an accumulation window. */
   public boolean endsWindow() {
     return decision != Decision.CONTINUE;
   }

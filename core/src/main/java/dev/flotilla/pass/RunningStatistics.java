@@ -19,8 +19,8 @@ import org.bytedeco.pytorch.Tensor;
  * <p>s ← Σᵣ nᵣ sᵣ / Σᵣ nᵣ. Evaluation and saving use the average in place of the rank's own values
  * and put those back, so that neither changes the training.
  *
- * <p>They move in forward, before anybody knows whether the window's gradients are fit for an
- * update. A window that ends without one leaves them as they were before it.
+ * <p>They move in forward, before anybody knows whether the accumulation window's gradients are fit
+ * for an update. A window that ends without one leaves them as they were before it.
  */
 public final class RunningStatistics implements Stateful, AutoCloseable {
 

@@ -30,7 +30,7 @@ public sealed interface TrainingEvent {
    * @param epoch number of the epoch, from 0
    * @param update updates made so far
    * @param microSteps micro-steps made so far
-   * @param loss mean loss of the window over all ranks
+   * @param loss mean loss of the accumulation window over all ranks
    * @param lr learning rate of the update
    * @param acc1 top-1 accuracy of this rank's last batch, or null without such a notion
    * @param acc5 top-5 accuracy of this rank's last batch, or null without such a notion

@@ -9,8 +9,8 @@ import java.util.Optional;
 /**
  * Counts micro-batches for a loop of the user's own, and updates after every k-th.
  *
- * <p>Averages over the terms of the window, whatever the micro-batches hold. The count is the
- * window's own, so that a trainer which was saved in the middle of one goes on with it.
+ * <p>Averages over the terms of the accumulation window, whatever the micro-batches hold. The count
+ * is the window's own, so that a trainer which was saved in the middle of one goes on with it.
  */
 public final class AccumulatingStep {
 

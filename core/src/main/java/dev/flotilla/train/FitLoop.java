@@ -54,7 +54,10 @@ final class FitLoop {
     this.lastUpdate = progress.firstUpdate + Math.min(updates, Long.MAX_VALUE / 2);
   }
 
-  /** A window that is carried on may fill up in the next fit; one that is dropped never does. */
+  /**
+   * An accumulation window that is carried on may fill up in the next fit; one that is dropped
+   * never does.
+   */
   private long updatesIn(int planned, UpdateCount count) {
     if (count.epochsFor(1).isEmpty()) {
       throw inVain("epochs", "no update is ever made");
@@ -73,7 +76,7 @@ final class FitLoop {
   private ConfigException inVain(String key, String what) {
     return new ConfigException(
         key,
-        "%s: an epoch has %d micro-steps, which do not fill a window; lower gradient_merge.k_steps"
+        "%s: an epoch has %d micro-steps, which do not fill an accumulation window; lower gradient_merge.k_steps"
                 .formatted(what, source.batchesPerEpoch(ranks))
             + " or the batch, or set gradient_merge.tail to flush");
   }

@@ -33,7 +33,7 @@ final class FitProgress implements Stateful {
 
   long samples;
 
-  /** The last window, whose loss may still be on a device. */
+  /** The last accumulation window, whose loss may still be on a device. */
   Totals totals = NOTHING;
 
   double seconds;

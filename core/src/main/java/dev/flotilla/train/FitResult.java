@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param trainer who trained
  * @param updates updates of this fit
  * @param samples samples trained on, over all ranks
- * @param loss mean loss of the last window
+ * @param loss mean loss of the last accumulation window
  * @param seconds time spent training, evaluations left out
  * @param dataWaitSeconds time of it that this rank has waited for data, since it was started
  * @param evaluation the last evaluation, if the loop made any

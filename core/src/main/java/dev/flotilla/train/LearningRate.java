@@ -22,7 +22,7 @@ final class LearningRate implements LongToDoubleFunction {
    * Creates the rate.
    *
    * @param microBatch samples of a micro-step over all ranks, where known
-   * @param microSteps micro-steps of the window that follows so many updates
+   * @param microSteps micro-steps of the accumulation window that follows so many updates
    */
   LearningRate(
       Optimizer optimizer,

@@ -1,6 +1,8 @@
 package dev.flotilla.train;
 
-/** What happens when the loss or the gradient of a window is infinite or undefined. */
+/**
+ * What happens when the loss or the gradient of an accumulation window is infinite or undefined.
+ */
 public enum NonFinite {
   /** The run ends. */
   STOP,

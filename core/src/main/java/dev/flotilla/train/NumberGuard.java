@@ -6,7 +6,7 @@ import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
 import java.util.function.Consumer;
 
-/** Acts on windows whose loss or gradient is not finite; all ranks act alike. */
+/** Acts on accumulation windows whose loss or gradient is not finite; all ranks act alike. */
 final class NumberGuard implements Stateful {
 
   private static final int MOST_IN_A_ROW = 10;
@@ -40,9 +40,10 @@ final class NumberGuard implements Stateful {
     }
     if (inARow >= MOST_IN_A_ROW) {
       throw new NumericalException(
-          "%s, for the %d-th window in a row; nothing was updated".formatted(text, inARow));
+          "%s, for the %d-th accumulation window in a row; nothing was updated"
+              .formatted(text, inARow));
     }
-    notices.accept(text + "; the window is left out");
+    notices.accept(text + "; the accumulation window is left out");
   }
 
   /** Tells whether a micro-step calls for the last checkpoint. */

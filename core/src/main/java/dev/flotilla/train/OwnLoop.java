@@ -37,7 +37,10 @@ public final class OwnLoop {
     steps.begin();
   }
 
-  /** Runs a micro-batch and adds to the gradients; returns this rank's totals of the window. */
+  /**
+   * Runs a micro-batch and adds to the gradients; returns this rank's totals of the accumulation
+   * window.
+   */
   public Totals forwardBackward(Batch batch) {
     steps.before(batch.samples());
     return runner.accumulate(batch);

@@ -59,8 +59,8 @@ record Replica(
     return sync.letsRanksDiffer() && checkpoint.ranks() != collective.size()
         ? Optional.of(
             "each rank goes on from the average of the saved ranks' parameters; the optimizer's"
-                + " memory, the loss scale and an unfinished window, which were each rank's own,"
-                + " start anew")
+                + " memory, the loss scale and an unfinished accumulation window, which were each"
+                + " rank's own, start anew")
         : Optional.empty();
   }
 

@@ -143,8 +143,8 @@ final class Resumption {
   void noteChanges(SavedCheckpoint checkpoint, Map<String, String> facts) {
     if (checkpoint.ranks() != collective.size()) {
       notices.accept(
-          ("saved by %d ranks, restored by %d: half-filled windows are dealt out among the ranks,"
-                  + " running statistics are the average")
+          ("saved by %d ranks, restored by %d: half-filled accumulation windows are dealt out among"
+                  + " the ranks, running statistics are the average")
               .formatted(checkpoint.ranks(), collective.size()));
     }
     new FactChanges(checkpoint, facts).all().forEach(notices);

@@ -202,7 +202,10 @@ public final class Trainer implements AutoCloseable {
     return Saves.foreign(folder, key);
   }
 
-  /** Saves a checkpoint of this moment, also inside a window; all ranks call it together. */
+  /**
+   * Saves a checkpoint of this moment, also inside an accumulation window; all ranks call it
+   * together.
+   */
   public void save() {
     settings.events().on(new TrainingEvent.Saved(updates(), microSteps()));
     saveQuietly();

@@ -20,7 +20,7 @@ public record Cause(Kind kind, String message) {
     RANDOMNESS("dropout"),
     /** A mean is taken too early, over counts that differ. */
     UNEQUAL_COUNTS("a mean over unequal counts"),
-    /** The incomplete last window of an epoch. */
+    /** The incomplete last accumulation window of an epoch. */
     TAIL("the tail"),
     /** Micro-batches are added up and not divided. */
     SUM("sums instead of means"),

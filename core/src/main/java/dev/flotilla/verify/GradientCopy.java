@@ -9,7 +9,8 @@ import dev.flotilla.strategy.Strategy;
 import java.util.List;
 
 /**
- * A technique that copies a window's gradient after exchange and division, before it is clipped.
+ * A technique that copies an accumulation window's gradient after exchange and division, before it
+ * is clipped.
  */
 final class GradientCopy implements Strategy {
 

@@ -7,7 +7,7 @@ import java.util.List;
  * What a comparison of merged micro-batches with the one large batch has shown.
  *
  * @param isEqual whether all differences in float64 are rounding
- * @param kSteps micro-batches of a full window
+ * @param kSteps micro-batches of a full accumulation window
  * @param windows what was compared, one description per window
  * @param updates updates that the merged loop has made
  * @param parameters differences by parameter, in forward order

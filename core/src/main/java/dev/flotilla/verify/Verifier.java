@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Runs a few windows merged and as one large batch each, from the same weights, and compares the
- * gradient and the weights of every update.
+ * Runs a few accumulation windows merged and as one large batch each, from the same weights, and
+ * compares the gradient and the weights of every update.
  *
  * <p>float64 decides, at a relative difference of {@value Verification#LIMIT}; float32 is reported.
  * Keeps two copies of the model per window and side on the Java heap, and needs the memory of one
@@ -57,7 +57,7 @@ public final class Verifier {
     plan = WindowPlan.of(subject.source(), kSteps, windows);
     if (plan.longest() < 2) {
       throw new ConfigException(
-          "", "there is nothing to compare: no window has more than one micro-batch");
+          "", "there is nothing to compare: no accumulation window has more than one micro-batch");
     }
   }
 

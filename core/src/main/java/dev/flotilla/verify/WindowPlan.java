@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The few windows that are compared: some from the start of an epoch, the epoch's own last one, and
- * the first of the next epoch, so that an incomplete last window shows what becomes of it.
+ * The few accumulation windows that are compared: some from the start of an epoch, the epoch's own
+ * last one, and the first of the next epoch, so that an incomplete last window shows what becomes
+ * of it.
  *
  * @param microBatches what the merged loop takes, in order
  * @param windows the same micro-batches, by the large batch they make

@@ -300,7 +300,7 @@ class NumericalTests {
     try (var trainer = trainer(World.solo(), NonFinite.SKIP).build()) {
       assertThatThrownBy(() -> trainer.fit(source(all, Float.NaN), 1))
           .isInstanceOf(NumericalException.class)
-          .hasMessageContaining("for the 10-th window in a row");
+          .hasMessageContaining("for the 10-th accumulation window in a row");
     }
   }
 

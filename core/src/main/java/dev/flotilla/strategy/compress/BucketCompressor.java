@@ -5,9 +5,9 @@ import org.bytedeco.pytorch.Tensor;
 /**
  * The arithmetic of compression over one bucket of the arena, on the device where the arena lies.
  *
- * <p>In a window: {@link #compress}, an all-gather of {@link #message} into {@link #messages},
- * {@link #add}, and {@link #apply} if the update goes on. Keeps the residual's threshold from one
- * window to the next; the residual itself belongs to {@link Residuals}.
+ * <p>In an accumulation window: {@link #compress}, an all-gather of {@link #message} into {@link
+ * #messages}, {@link #add}, and {@link #apply} if the update goes on. Keeps the residual's
+ * threshold from one window to the next; the residual itself belongs to {@link Residuals}.
  */
 interface BucketCompressor extends AutoCloseable {
 

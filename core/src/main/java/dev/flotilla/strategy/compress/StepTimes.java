@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The times of the latest windows: of the whole step, and of the backward that hides the exchange.
+ * The times of the latest accumulation windows: of the whole step, and of the backward that hides
+ * the exchange.
  */
 final class StepTimes {
 

@@ -6,8 +6,9 @@ import dev.flotilla.state.RunState;
 /**
  * Follows the loss and the learning rate.
  *
- * <p>Fleet's rule looks at the last window before an average, as Fleet does; the paper's at the
- * mean over the whole round, because it never lets the interval grow back after an unlucky batch.
+ * <p>Fleet's rule looks at the last accumulation window before an average, as Fleet does; the
+ * paper's at the mean over the whole round, because it never lets the interval grow back after an
+ * unlucky batch.
  */
 final class AdaptiveInterval implements Interval {
 

@@ -9,7 +9,10 @@ sealed interface Interval permits FixedInterval, AdaptiveInterval {
   /** Returns the present interval. */
   int updates();
 
-  /** Tells whether it looks at the last window before an average only, not at the whole round. */
+  /**
+   * Tells whether it looks at the last accumulation window before an average only, not at the whole
+   * round.
+   */
   default boolean looksAtLastWindow() {
     return false;
   }

@@ -3,7 +3,7 @@ package dev.flotilla.strategy.localsgd;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.state.State;
 
-/** Loss and count of this rank's windows since the last average. */
+/** Loss and count of this rank's accumulation windows since the last average. */
 final class RoundLoss {
 
   private final boolean isLastOnly;

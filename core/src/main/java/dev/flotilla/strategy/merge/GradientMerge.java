@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * G.
  *
  * <p>Costs no memory beyond the gradients themselves, since backward adds into the arena, and one
- * exchange per window instead of k.
+ * exchange per accumulation window instead of k.
  *
  * @param kSteps micro-steps per update, or a schedule; null where {@code globalBatch} is stated
  * @param globalBatch samples per update over all ranks, from which k follows; null with k_steps
@@ -47,7 +47,9 @@ public record GradientMerge(
     @Setting(doc = "samples per update over all ranks; k follows from it", insteadOf = "k_steps")
         @Nullable Integer globalBatch,
     @Setting(doc = "divide by the micro-steps, or sum them", def = "true") boolean avg,
-    @Setting(doc = "the incomplete last window of an epoch: flush, carry or drop", def = "flush")
+    @Setting(
+            doc = "the incomplete last accumulation window of an epoch: flush, carry or drop",
+            def = "flush")
         Tail tail,
     @Setting(doc = "mean over loss terms, or over micro_batches as Fleet does", def = "terms")
         Weighting weighting)

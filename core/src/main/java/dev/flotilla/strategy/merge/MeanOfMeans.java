@@ -8,7 +8,9 @@ import dev.flotilla.pass.MicroStep;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 
-/** Makes each micro-batch one term, its own mean, so that a window is a mean of means. */
+/**
+ * Makes each micro-batch one term, its own mean, so that an accumulation window is a mean of means.
+ */
 record MeanOfMeans(ForwardBackward inner) implements ForwardBackward {
 
   @Override

@@ -3,7 +3,7 @@ package dev.flotilla.strategy.merge;
 import dev.flotilla.pass.Accumulation;
 import java.util.function.Consumer;
 
-/** Ends a window after k micro-steps, or with the epoch as the tail policy says. */
+/** Ends an accumulation window after k micro-steps, or with the epoch as the tail policy says. */
 final class MergeWindows implements Accumulation {
 
   private final GradientMerge settings;
@@ -50,7 +50,7 @@ final class MergeWindows implements Accumulation {
   public void epochEndedInside(int microSteps, long updates) {
     int window = length.after(updates);
     notices.accept(
-        "the epoch ended after %d of a window's %d micro-steps: %s"
+        "the epoch ended after %d of the %d micro-steps of an accumulation window: %s"
             .formatted(microSteps, window, consequence(microSteps)));
   }
 

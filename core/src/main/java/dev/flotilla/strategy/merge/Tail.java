@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.merge;
 
-/** What happens to the incomplete last window of an epoch. */
+/** What happens to the incomplete last accumulation window of an epoch. */
 public enum Tail {
   /** It is updated with, divided by what it really holds. */
   FLUSH,

@@ -1,6 +1,6 @@
 package dev.flotilla.strategy.merge;
 
-/** What the gradient of a window is the mean of. */
+/** What the gradient of an accumulation window is the mean of. */
 public enum Weighting {
   /** Of all loss terms of the window and all ranks: the gradient of the one large batch. */
   TERMS,

@@ -60,7 +60,7 @@ public record WindowLength(NavigableMap<Long, Integer> byUpdate) implements Text
     return new WindowLength(lengths);
   }
 
-  /** Returns the micro-steps of the window that follows so many updates. */
+  /** Returns the micro-steps of the accumulation window that follows so many updates. */
   public int after(long updates) {
     return byUpdate.floorEntry(updates).getValue();
   }

@@ -4,7 +4,7 @@ package dev.flotilla.strategy.norm;
 public enum PoolOver {
   /** Those of one micro-batch on one rank, as everywhere else. */
   MICRO_BATCH,
-  /** Those of a whole window on all ranks. */
+  /** Those of a whole accumulation window on all ranks. */
   WHOLE_WINDOW,
   /** Those of one micro-step on all ranks. */
   SYNC

@@ -18,8 +18,8 @@ import java.util.Set;
  * ranks give what one large batch would.
  *
  * <p>μ and σ² are pooled over all micro-batches and ranks; in backward Σ dy and Σ dy · x̂ are
- * pooled the same way. Over a whole window this means to run it breadth-first, which costs the
- * activations between BatchNorms for the whole window and one more forward pass.
+ * pooled the same way. Over a whole accumulation window this means to run it breadth-first, which
+ * costs the activations between BatchNorms for the whole window and one more forward pass.
  *
  * @param over the samples that count as one batch
  */
@@ -41,7 +41,7 @@ public record PooledBatchNorm(
           List.of(
               new Claim(
                   ForwardStage.RECOMPUTE,
-                  "BatchNorm sees the whole window on all ranks, breadth-first"));
+                  "BatchNorm sees the whole accumulation window on all ranks, breadth-first"));
       case SYNC ->
           List.of(
               new Claim(ForwardStage.RECOMPUTE, "BatchNorm sees the micro-batches of all ranks"));

@@ -141,7 +141,7 @@ class GradientMergeTests {
     var dropped = run(World.solo(), Precision.FLOAT64, MLP, source, 1, merge(4, true, Tail.DROP));
     assertThat(GradientTap.distance(dropped.gradients(), oracle.gradients())).isLessThan(1e-12);
     assertThat(dropped.notes())
-        .anyMatch(note -> note.contains("3 of a window's 4") && note.contains("dropped"));
+        .anyMatch(note -> note.contains("3 of the 4 micro-steps") && note.contains("dropped"));
   }
 
   @Test
