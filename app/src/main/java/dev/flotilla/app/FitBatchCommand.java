@@ -74,10 +74,10 @@ final class FitBatchCommand implements Callable<Integer> {
   private Map<String, List<Strategy>> rows(ConfiguredRun run) {
     Map<String, List<Strategy>> rows = new LinkedHashMap<>();
     if (!table) {
-      rows.put("recipe", run.techniques());
+      rows.put("recipe", run.config().techniques());
       return rows;
     }
-    List<Strategy> others = new ArrayList<>(run.techniques());
+    List<Strategy> others = new ArrayList<>(run.config().techniques());
     others.removeIf(it -> it instanceof Recompute || it instanceof MixedPrecision);
     var recompute = Recompute.every(1);
     var half = new MixedPrecision(Dtype.BF16);

@@ -12,11 +12,15 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.StrategyChoice;
+import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.compress.Dgc;
+import dev.flotilla.strategy.compress.ExchangeChoice;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import java.util.Map;
@@ -38,6 +42,14 @@ final class BuiltIn implements CatalogueProvider {
         "cosine", Cosine.class,
         "polynomial", Polynomial.class,
         "linear", Linear.class);
+  }
+
+  /** Returns the techniques that a recipe names by a key of its own, outside {@code strategy}. */
+  static Map<String, Class<? extends StrategyChoice>> choices() {
+    return Map.of(
+        "clip", ClipByNorm.class,
+        "exchange", ExchangeChoice.class,
+        "batch_norm", PoolOver.class);
   }
 
   @Override

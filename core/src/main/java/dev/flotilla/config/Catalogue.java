@@ -6,6 +6,7 @@ import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.StrategyChoice;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class Catalogue {
 
   private final Map<Class<?>, Kind> kinds = new HashMap<>();
+  private final Map<String, Class<? extends StrategyChoice>> choices = BuiltIn.choices();
 
   /** Settings records of one kind by name, with the class that brought each. */
   private record Kind(
@@ -98,6 +101,14 @@ public final class Catalogue {
   /** Returns the word for a kind, for example "model". */
   String word(Class<?> kind) {
     return known(kind).word();
+  }
+
+  /** Returns the type of a key's values, which is the catalogue's to say where it is a choice. */
+  Type typeOf(SettingsKey key) {
+    if (key.type() != StrategyChoice.class) {
+      return key.type();
+    }
+    return Objects.requireNonNull(choices.get(key.name()), key.name() + " is no choice");
   }
 
   /** Tells whether values of a type are chosen by name. */

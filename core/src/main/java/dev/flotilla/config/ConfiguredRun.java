@@ -9,10 +9,6 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
-import dev.flotilla.strategy.compress.AutoExchange;
-import dev.flotilla.strategy.compress.ExchangeChoice;
-import dev.flotilla.strategy.norm.PoolOver;
-import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
@@ -22,8 +18,6 @@ import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -90,7 +84,7 @@ public final class ConfiguredRun {
 
   /** Returns the builder that the recipe describes; programs of their own may change it. */
   public TrainerBuilder trainer(EventSink events) {
-    var builder = describe(events).strategy(techniques().toArray(Strategy[]::new));
+    var builder = describe(events).strategy(config.techniques().toArray(Strategy[]::new));
     return builder.warnOf(length(builder.plan()).warnings());
   }
 
@@ -150,21 +144,6 @@ public final class ConfiguredRun {
     return batch == null
         ? Objects.requireNonNull(config.globalBatch())
         : Math.multiplyExact(batch, world.size());
-  }
-
-  /** Returns the techniques that the recipe asks for. */
-  public List<Strategy> techniques() {
-    List<Strategy> techniques = new ArrayList<>(config.strategy());
-    if (config.clip() != null) {
-      techniques.add(config.clip());
-    }
-    if (config.exchange() == ExchangeChoice.AUTO) {
-      techniques.add(new AutoExchange());
-    }
-    if (config.batchNorm() != PoolOver.MICRO_BATCH) {
-      techniques.add(new PooledBatchNorm(config.batchNorm()));
-    }
-    return techniques;
   }
 
   /** Returns the training data in the recipe's batches and order. */

@@ -79,7 +79,7 @@ public final class RecipeSchema {
     if (key.hasDefault() && !key.isNullable()) {
       schema.put("default", PlainValues.ofNode(key.defaultValue()));
     }
-    var type = key.choice().map(ScalarType::schema).orElseGet(() -> type(key.type()));
+    var type = key.choice().map(ScalarType::schema).orElseGet(() -> type(catalogue.typeOf(key)));
     schema.putAll(key.isNullable() ? orNull(type) : type);
     return schema;
   }

@@ -66,7 +66,7 @@ public final class RecipeVerification {
     var source = run.source();
     List<Strategy> others = new ArrayList<>();
     List<String> notes = new ArrayList<>();
-    for (var technique : run.techniques()) {
+    for (var technique : run.config().techniques()) {
       if (technique.equals(merge)) {
         continue;
       }

@@ -11,9 +11,7 @@ import dev.flotilla.settings.Check;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.Strategy;
-import dev.flotilla.strategy.clip.ClipByNorm;
-import dev.flotilla.strategy.compress.ExchangeChoice;
-import dev.flotilla.strategy.norm.PoolOver;
+import dev.flotilla.strategy.StrategyChoice;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
@@ -21,7 +19,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SortedMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,16 +84,16 @@ public record RunConfig(
         @Nullable Integer threads,
     @Setting(doc = "How gradients move parameters.") Optimizer optimizer,
     @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
-    @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable ClipByNorm clip,
+    @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable StrategyChoice clip,
     @Setting(
             doc =
                 "How gradients are reduced: dense, or auto for the fastest of dense, bf16 and dgc.",
             def = "dense")
-        ExchangeChoice exchange,
+        StrategyChoice exchange,
     @Setting(
             doc = "What BatchNorm sees: micro_batch, whole_window, or sync over all ranks.",
             def = "micro_batch")
-        PoolOver batchNorm,
+        StrategyChoice batchNorm,
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
     @Setting(doc = "Weights to start from, instead of what the seed draws.", def = "{}")
         InitFrom initFrom,
@@ -202,6 +202,14 @@ public record RunConfig(
    */
   public static RunArguments fromArgs(String... args) {
     return ArgumentReader.read(List.of(args), Catalogue.installed());
+  }
+
+  /** Returns all techniques, whatever the keys that name them. */
+  public List<Strategy> techniques() {
+    var choices =
+        Stream.of(Optional.ofNullable(clip), Optional.of(exchange), Optional.of(batchNorm));
+    var chosen = choices.flatMap(Optional::stream).flatMap(choice -> choice.chosen().stream());
+    return Stream.concat(strategy.stream(), chosen).toList();
   }
 
   /**

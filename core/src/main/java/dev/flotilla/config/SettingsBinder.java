@@ -53,7 +53,7 @@ public final class SettingsBinder {
   @Nullable Object value(String path, Node node, SettingsKey key) {
     return key.choice()
         .<@Nullable Object>map(choice -> scalar(path, node, choice))
-        .orElseGet(() -> value(path, node, key.type()));
+        .orElseGet(() -> value(path, node, catalogue.typeOf(key)));
   }
 
   /** Binds one value; returns {@link Unbound} after reporting why it cannot be. */

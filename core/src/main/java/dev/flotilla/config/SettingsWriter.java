@@ -35,7 +35,7 @@ final class SettingsWriter {
       Object value = part.valueIn(settings);
       if (value != null && part.key().filter(wanted).isPresent()) {
         SettingsKey key = part.key().get();
-        values.put(key.name(), plain(value, key.type(), wanted));
+        values.put(key.name(), plain(value, catalogue.typeOf(key), wanted));
       }
     }
     return values;

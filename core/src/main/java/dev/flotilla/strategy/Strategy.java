@@ -3,6 +3,7 @@ package dev.flotilla.strategy;
 import dev.flotilla.step.Technique;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -11,7 +12,13 @@ import java.util.Set;
  * <p>Adding one is: a package with this record and its package-private workers, a line in the
  * catalogue, a row in the conformance table, an example and a page.
  */
-public interface Strategy extends Technique {
+public interface Strategy extends Technique, StrategyChoice {
+
+  /** Returns itself: settings that are stated are chosen. */
+  @Override
+  default Optional<Strategy> chosen() {
+    return Optional.of(this);
+  }
 
   /** Returns what other techniques must know of it; nothing by default. */
   default Set<Property> properties() {
