@@ -10,6 +10,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.settings.Setting;
+import dev.flotilla.step.Phase;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.world.ExitCodes;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +34,7 @@ final class DocumentsTests {
   private static final Path README = ROOT.resolve("README.md");
   private static final Path RECIPES = ROOT.resolve("docs/recipe.md");
   private static final Path ERRORS = ROOT.resolve("docs/errors.md");
+  private static final Path GLOSSARY = ROOT.resolve("docs/glossary.md");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(#[^)]*)?\\)");
 
   static Stream<Path> documents() throws IOException {
@@ -112,6 +115,19 @@ final class DocumentsTests {
       }
     }
     assertThat(text).contains("| %d | `PEER_FAILED` |".formatted(ExitCodes.PEER_FAILED));
+  }
+
+  @Test
+  void theGlossaryIsInAlphabeticalOrderAndNamesEveryPhase() throws IOException {
+    var text = Files.readString(GLOSSARY);
+    var words =
+        text.lines()
+            .filter(line -> line.startsWith("| "))
+            .skip(2)
+            .map(line -> line.split("\\|")[1]);
+    assertThat(words).hasSizeGreaterThan(20).isSorted();
+    var phases = Stream.of(Phase.values()).map(Phase::name).collect(Collectors.joining(", "));
+    assertThat(text).contains("| phase | one of " + phases + ", in this order");
   }
 
   private static Stream<String> keys(Class<?> settings) {
