@@ -10,8 +10,15 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.constantpool.StringEntry;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 
@@ -129,6 +136,53 @@ record ArchitectureRules(String root) {
 
   ArchRule everyPackageIsNullMarked() {
     return classes().that().resideInAPackage(root + "..").should(new BeInANullMarkedPackage());
+  }
+
+  /**
+   * Nobody compares with a technique's name: what others must know of it are its properties. A name
+   * inside a sentence for people is none, and a technique may name itself.
+   */
+  ArchRule nobodyDecidesByATechniquesName(Map<String, String> packagesByName) {
+    return classes()
+        .that()
+        .resideInAPackage(root + "..")
+        .and()
+        .resideOutsideOfPackages(packages("config", "app", "bench", "testkit", "examples"))
+        .should(new NameNoTechniqueButItself(packagesByName));
+  }
+
+  private static final class NameNoTechniqueButItself extends ArchCondition<JavaClass> {
+
+    private final Map<String, String> packagesByName;
+
+    NameNoTechniqueButItself(Map<String, String> packagesByName) {
+      super("name no technique but itself");
+      this.packagesByName = packagesByName;
+    }
+
+    @Override
+    public void check(JavaClass type, ConditionEvents events) {
+      packagesByName.forEach(
+          (name, home) -> {
+            boolean names = !type.getPackageName().equals(home) && constants(type).contains(name);
+            events.add(new SimpleConditionEvent(type, !names, type.getName() + " names " + name));
+          });
+    }
+
+    private static Set<String> constants(JavaClass type) {
+      var file = type.getSource().orElseThrow().getUri();
+      try (var in = file.toURL().openStream()) {
+        Set<String> texts = new HashSet<>();
+        for (var entry : ClassFile.of().parse(in.readAllBytes()).constantPool()) {
+          if (entry instanceof StringEntry text) {
+            texts.add(text.stringValue());
+          }
+        }
+        return texts;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
   }
 
   private static final class BeInANullMarkedPackage extends ArchCondition<JavaClass> {

@@ -8,12 +8,20 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.flotilla.config.Catalogue;
 import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.exchange.Exchange;
 import dev.flotilla.launch.RankMain;
 import dev.flotilla.step.MicroSteps;
+import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.zoo.model.LeNet5;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -69,6 +77,44 @@ class ArchitectureTests {
         .usesOnlyTheJdk("launch", "control", "world", "text")
         .check(PRODUCT);
     assertBroken(new ArchitectureRules("dev.flotilla.app.wrong").usesOnlyTheJdk("train"));
+  }
+
+  @Test
+  void nobodyDecidesByTheNameOfATechnique() {
+    Map<String, String> packages = new HashMap<>();
+    Catalogue.installed()
+        .types(Strategy.class)
+        .forEach((name, type) -> packages.put(name, type.getPackageName()));
+    // Words of the language too: the metrics of an exchange have this name.
+    packages.keySet().removeAll(Set.of("exchange", "clip"));
+    assertThat(packages).containsKeys("dgc", "recompute", "localsgd");
+    new ArchitectureRules("dev.flotilla").nobodyDecidesByATechniquesName(packages).check(PRODUCT);
+    assertBroken(
+        new ArchitectureRules("dev.flotilla.app.wrong").nobodyDecidesByATechniquesName(packages));
+  }
+
+  /** Small enough to be read: what grows beyond that does more than one thing. */
+  @Test
+  void packagesOfTheStepStaySmall() {
+    for (var name : List.of("pass", "exchange", "step")) {
+      var types =
+          PRODUCT.stream()
+              .filter(type -> type.getPackageName().equals("dev.flotilla." + name))
+              .filter(JavaClass::isTopLevelClass)
+              .filter(type -> !type.getSimpleName().equals("package-info"))
+              .toList();
+      assertThat(types).as(name).hasSizeBetween(5, 35);
+    }
+  }
+
+  /** What an exchange must do, besides state, metrics and its end. */
+  @Test
+  void anExchangeHasFewMethods() {
+    assertThat(Exchange.class.getMethods())
+        .filteredOn(method -> !Modifier.isStatic(method.getModifiers()))
+        .extracting(Method::getName)
+        .filteredOn(name -> !Set.of("remember", "metrics", "close").contains(name))
+        .hasSizeLessThanOrEqualTo(5);
   }
 
   @Test

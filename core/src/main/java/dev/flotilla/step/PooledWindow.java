@@ -9,7 +9,6 @@ import dev.flotilla.pass.BoundModel;
 import dev.flotilla.pass.ForwardBackward;
 import dev.flotilla.pass.PooledChain;
 import dev.flotilla.pass.SegmentChain;
-import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
@@ -39,26 +38,8 @@ final class PooledWindow {
       BoundModel model,
       Collective group) {
     this.isOverWindow = isOverWindow;
-    requireAllPooled(model);
     boolean keepsGraphs = !isOverWindow && mayKeepGraphs;
     pass = new PooledChain(model, chain, group, keepsGraphs);
-  }
-
-  private static void requireAllPooled(BoundModel model) {
-    long pooled =
-        model.parts().stream()
-            .flatMap(place -> place.part().pooled().stream())
-            .mapToLong(norm -> norm.statistics().channels())
-            .sum();
-    // Each channel has a mean and a variance that run along.
-    long channels = model.buffers().statistics().numel() / 2;
-    if (pooled != channels) {
-      throw new ConfigException(
-          "batch_norm",
-          ("can be pooled only where a model's parts begin with its BatchNorms, but of %d channels"
-                  + " here %d do; state the segments' parts, or use normalization: group")
-              .formatted(channels, pooled));
-    }
   }
 
   ForwardBackward pass() {

@@ -4,8 +4,9 @@ import dev.flotilla.arena.Layout;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
+import java.util.List;
 import java.util.OptionalInt;
-import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What is known of a run before it starts.
@@ -15,7 +16,7 @@ import java.util.Set;
  * @param model what is trained
  * @param layout the trainable parameters
  * @param microBatch samples of a micro-step over all ranks, where known
- * @param properties what the techniques of the run state of themselves
+ * @param techniques those of the run
  */
 public record PlanFacts(
     int ranks,
@@ -23,16 +24,24 @@ public record PlanFacts(
     Model model,
     Layout layout,
     OptionalInt microBatch,
-    Set<Property> properties) {
+    List<? extends Strategy> techniques) {
 
-  /** Copies the set. */
+  /** Copies the list. */
   public PlanFacts {
-    properties = Set.copyOf(properties);
+    techniques = List.copyOf(techniques);
   }
 
   /** Tells whether a technique of the run has a property. */
   public boolean has(Property property) {
-    return properties.contains(property);
+    return techniques.stream().anyMatch(technique -> technique.properties().contains(property));
+  }
+
+  /** Returns the keys of the run's techniques with a property, for a message. */
+  public String named(Property property) {
+    return techniques.stream()
+        .filter(technique -> technique.properties().contains(property))
+        .map(Strategy::key)
+        .collect(Collectors.joining(" and "));
   }
 
   /** Tells whether the model keeps running statistics of batches, as BatchNorm does. */

@@ -26,7 +26,6 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -103,13 +102,10 @@ record TrainerSettings(
    */
   StepPlanner.Plan plan() {
     var layout = BoundModel.layoutOf(model, precision, frozen);
-    var properties =
-        strategies.stream()
-            .flatMap(technique -> technique.properties().stream())
-            .collect(Collectors.toSet());
+    var facts = new PlanFacts(world.size(), optimizer, model, layout, microBatch, strategies);
     if (nonFinite == NonFinite.ROLLBACK
         && world.size() > 1
-        && properties.contains(Property.LETS_RANKS_DIFFER)) {
+        && facts.has(Property.LETS_RANKS_DIFFER)) {
       throw new PlanRejectedException(
           List.of(
               PlanIssue.error(
@@ -117,10 +113,7 @@ record TrainerSettings(
                       + " has its own between two averages",
                   "use non_finite: skip or stop")));
     }
-    var plan =
-        StepPlanner.plan(
-            strategies,
-            new PlanFacts(world.size(), optimizer, model, layout, microBatch, properties));
+    var plan = StepPlanner.plan(strategies, facts);
     return new StepPlanner.Plan(
         plan.step(), Stream.concat(plan.warnings().stream(), warnings.stream()).toList());
   }

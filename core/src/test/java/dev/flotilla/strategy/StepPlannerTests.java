@@ -14,7 +14,6 @@ import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.step.Phase;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class StepPlannerTests {
@@ -26,7 +25,7 @@ class StepPlannerTests {
           new NoModel(),
           Layout.of(List.of(), Precision.FLOAT32),
           OptionalInt.empty(),
-          Set.of());
+          List.of());
 
   private record NoModel() implements Model {
     @Override

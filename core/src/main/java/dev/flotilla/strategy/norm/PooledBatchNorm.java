@@ -1,5 +1,7 @@
 package dev.flotilla.strategy.norm;
 
+import dev.flotilla.pass.BoundModel;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
@@ -50,9 +52,31 @@ public record PooledBatchNorm(
 
   @Override
   public Workers workers(StepContext context) {
-    return over == PoolOver.MICRO_BATCH
-        ? new Workers()
-        : new Workers().pool(over == PoolOver.WHOLE_WINDOW);
+    if (over == PoolOver.MICRO_BATCH) {
+      return new Workers();
+    }
+    requireAllPooled(context.model());
+    return new Workers().pool(over == PoolOver.WHOLE_WINDOW);
+  }
+
+  private void requireAllPooled(BoundModel model) {
+    if (!model.buffers().hasStatistics()) {
+      return;
+    }
+    long pooled =
+        model.parts().stream()
+            .flatMap(place -> place.part().pooled().stream())
+            .mapToLong(norm -> norm.statistics().channels())
+            .sum();
+    // Each channel has a mean and a variance that run along.
+    long channels = model.buffers().statistics().numel() / 2;
+    if (pooled != channels) {
+      throw new ConfigException(
+          key(),
+          ("can be pooled only where a model's parts begin with its BatchNorms, but of %d channels"
+                  + " here %d do; state the segments' parts, or use normalization: group")
+              .formatted(channels, pooled));
+    }
   }
 
   @Override
@@ -86,7 +110,8 @@ public record PooledBatchNorm(
           PlanIssue.warning(
               "batch_norm: %s decides itself what is recomputed, which is every part"
                   .formatted(over == PoolOver.SYNC ? "sync" : "whole_window"),
-              "remove recompute, or leave it for when batch_norm is gone"));
+              "remove %s, or leave it for when batch_norm is gone"
+                  .formatted(facts.named(Property.RECOMPUTES_FORWARD))));
     }
     return List.of();
   }

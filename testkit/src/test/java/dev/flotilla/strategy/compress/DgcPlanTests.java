@@ -33,8 +33,7 @@ class DgcPlanTests {
 
   private static PlanFacts facts(int ranks, Optimizer optimizer, Precision precision) {
     var layout = Layout.of(MODEL.parameters(), precision);
-    return new PlanFacts(
-        ranks, optimizer, MODEL, layout, OptionalInt.empty(), new Dgc().properties());
+    return new PlanFacts(ranks, optimizer, MODEL, layout, OptionalInt.empty(), List.of(new Dgc()));
   }
 
   private static List<String> warnings(Dgc settings, int ranks) {
