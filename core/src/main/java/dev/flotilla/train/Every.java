@@ -22,17 +22,18 @@ public sealed interface Every extends TextValue {
   }
 
   /** Tells whether it happens after so many updates, wherever in an epoch. */
-  default boolean isDueAfter(long updates) {
-    return false;
-  }
+  boolean isDueAfter(long updates);
 
   /** Tells whether it happens after each epoch. */
-  default boolean isDueAfterEpoch() {
-    return false;
-  }
+  boolean isDueAfterEpoch();
 
   /** After each epoch, and at the end. */
   record Epoch() implements Every {
+    @Override
+    public boolean isDueAfter(long updates) {
+      return false;
+    }
+
     @Override
     public boolean isDueAfterEpoch() {
       return true;
@@ -46,6 +47,16 @@ public sealed interface Every extends TextValue {
 
   /** Once, at the end. */
   record End() implements Every {
+    @Override
+    public boolean isDueAfter(long updates) {
+      return false;
+    }
+
+    @Override
+    public boolean isDueAfterEpoch() {
+      return false;
+    }
+
     @Override
     public String text() {
       return "end";
@@ -65,6 +76,11 @@ public sealed interface Every extends TextValue {
     @Override
     public boolean isDueAfter(long updates) {
       return updates % count == 0;
+    }
+
+    @Override
+    public boolean isDueAfterEpoch() {
+      return false;
     }
 
     @Override
