@@ -3,6 +3,7 @@ package dev.flotilla.checkpoint;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
+import dev.flotilla.state.TensorState;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
@@ -90,25 +91,10 @@ final class LoadingState implements RunState, AutoCloseable {
   }
 
   /** Leaves everything as it is. */
-  private record Kept() implements State {
+  private record Kept() implements TensorState {
 
     @Override
     public void tensor(String name, Tensor live) {}
-
-    @Override
-    public long number(String name, long value) {
-      return value;
-    }
-
-    @Override
-    public double real(String name, double value) {
-      return value;
-    }
-
-    @Override
-    public String text(String name, String value) {
-      return value;
-    }
   }
 
   /** Adds up what some ranks have saved. */

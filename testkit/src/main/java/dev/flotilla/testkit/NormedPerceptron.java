@@ -10,6 +10,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
+import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
@@ -63,7 +64,7 @@ public record NormedPerceptron(long inputs, long width, long classes) implements
     }
   }
 
-  private record NormedLinear(long width, long classes) implements Segment {
+  private record NormedLinear(long width, long classes) implements PartedSegment {
 
     @Override
     public String name() {
@@ -87,11 +88,6 @@ public record NormedPerceptron(long inputs, long width, long classes) implements
           new BufferSpec("bn.running_mean", Shape.of(width), BufferSpec.Kind.STATISTIC, 0),
           new BufferSpec("bn.running_var", Shape.of(width), BufferSpec.Kind.STATISTIC, 1),
           new BufferSpec("bn.num_batches_tracked", Shape.of(), BufferSpec.Kind.COUNTER, 0));
-    }
-
-    @Override
-    public Forward bind(Weights weights) {
-      return Part.inOrder(bindParts(weights));
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
+import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
@@ -73,7 +74,8 @@ class CustomFunctionTests {
   }
 
   /** x → A x + (B x)²: the shortcut and its input have the same origin. */
-  private record Bent(String name, List<String> runs, CustomFunction function) implements Segment {
+  private record Bent(String name, List<String> runs, CustomFunction function)
+      implements PartedSegment {
 
     @Override
     public List<ParameterSpec> parameters() {
@@ -85,11 +87,6 @@ class CustomFunctionTests {
     @Override
     public List<BufferSpec> buffers() {
       return List.of();
-    }
-
-    @Override
-    public Forward bind(Weights weights) {
-      return Part.inOrder(bindParts(weights));
     }
 
     @Override

@@ -226,18 +226,7 @@ class ResumptionTests {
 
   private void clear() {
     for (var path : Restorer.candidates(folder)) {
-      delete(path);
-    }
-  }
-
-  private static void delete(Path checkpoint) {
-    try (var files = Files.list(checkpoint)) {
-      for (var file : files.toList()) {
-        Files.delete(file);
-      }
-      Files.delete(checkpoint);
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      CheckpointFolders.delete(path);
     }
   }
 

@@ -292,7 +292,7 @@ class RunIdentityTests {
     assertThat(weights(first)).isEqualTo(weights(whole));
     assertThat(notes).contains("resumed from " + checkpoint(4));
 
-    delete(checkpoint(RunFolder.checkpointsIn(branch), 6));
+    CheckpointFolders.delete(checkpoint(RunFolder.checkpointsIn(branch), 6));
     notes.clear();
     assertThat(weights(train(steps(6), branch, restart))).isEqualTo(weights(whole));
     assertThat(notes).contains("resumed from " + checkpoint(4));
@@ -300,17 +300,6 @@ class RunIdentityTests {
     notes.clear();
     train(steps(8), branch, restart);
     assertThat(notes).contains("resumed from " + checkpoint(RunFolder.checkpointsIn(branch), 6));
-  }
-
-  private static void delete(Path checkpoint) {
-    try (var files = Files.list(checkpoint)) {
-      for (var file : files.toList()) {
-        Files.delete(file);
-      }
-      Files.delete(checkpoint);
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    }
   }
 
   @Test

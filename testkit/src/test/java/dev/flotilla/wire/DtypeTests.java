@@ -2,6 +2,8 @@ package dev.flotilla.wire;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.flotilla.config.Catalogue;
+import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.Strategy;
@@ -9,19 +11,12 @@ import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.compress.IndexFormat;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.precision.MixedPrecision;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class DtypeTests {
-
-  @TempDir Path folder;
 
   /** Each technique names the types that it takes, and no others. */
   @ParameterizedTest
@@ -33,22 +28,12 @@ class DtypeTests {
         "dgc: {values: bf16} | dgc.values: must be one of fp32, fp16, but was 'bf16'",
         "localsgd: {wire: f16} | must be one of fp32, bf16, fp16, int8, int4, but was 'f16'",
       })
-  void aRecipeMayNameWhatATechniqueTakes(String strategy, String message) throws IOException {
-    var recipe = folder.resolve("recipe.yaml");
-    Files.writeString(
-        recipe,
-        """
-        model: lenet5
-        data: digits
-        batch: 8
-        optimizer: {name: momentum, lr: 0.1}
-        strategy: {%s}
-        """
-            .formatted(strategy));
+  void aRecipeMayNameWhatATechniqueTakes(String strategy, String message) {
+    var recipe =
+        Recipe.parse("recipe", "{model: lenet5, data: digits, strategy: {%s}}".formatted(strategy));
 
-    assertThatThrownBy(() -> RunConfig.read(recipe, List.of()))
+    assertThatThrownBy(() -> RunConfig.read(recipe, Catalogue.installed()))
         .isInstanceOf(ConfigException.class)
-        .hasMessageContaining("recipe.yaml:5")
         .hasMessageContaining(message);
   }
 

@@ -3,6 +3,7 @@ package dev.flotilla.strategy.localsgd;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
+import dev.flotilla.state.TensorState;
 import java.util.List;
 import java.util.function.Consumer;
 import org.bytedeco.pytorch.Tensor;
@@ -12,7 +13,7 @@ import org.bytedeco.pytorch.Tensor;
  *
  * <p>Counters, which have no axis, are left alone unless everything is to start anew.
  */
-final class OptimizerMemory implements RunState, State {
+final class OptimizerMemory implements RunState, TensorState {
 
   private final boolean isReading;
   private final Consumer<Tensor> visitor;
@@ -67,21 +68,6 @@ final class OptimizerMemory implements RunState, State {
   @Override
   public void tensor(String name, Tensor live) {
     visitor.accept(live);
-  }
-
-  @Override
-  public long number(String name, long value) {
-    return value;
-  }
-
-  @Override
-  public double real(String name, double value) {
-    return value;
-  }
-
-  @Override
-  public String text(String name, String value) {
-    return value;
   }
 
   @Override

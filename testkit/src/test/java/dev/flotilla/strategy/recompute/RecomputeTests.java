@@ -15,6 +15,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
+import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
@@ -425,15 +426,10 @@ class RecomputeTests {
   }
 
   /** Multiplies by a matrix that another segment has too, after a final function if it has one. */
-  private record Tied(String name, boolean hasFinalFunction) implements Segment {
+  private record Tied(String name, boolean hasFinalFunction) implements PartedSegment {
     @Override
     public List<ParameterSpec> parameters() {
       return List.of(ParameterSpec.weight("shared.weight", Shape.of(784, 784), 784));
-    }
-
-    @Override
-    public Forward bind(Weights weights) {
-      return Part.inOrder(bindParts(weights));
     }
 
     @Override
@@ -448,7 +444,7 @@ class RecomputeTests {
     }
   }
 
-  private record Ended(Segment.Forward body, FinalFunction last) implements Segment {
+  private record Ended(Segment.Forward body, FinalFunction last) implements PartedSegment {
     @Override
     public String name() {
       return "ended";
@@ -457,11 +453,6 @@ class RecomputeTests {
     @Override
     public List<ParameterSpec> parameters() {
       return List.of();
-    }
-
-    @Override
-    public Forward bind(Weights weights) {
-      return Part.inOrder(bindParts(weights));
     }
 
     @Override

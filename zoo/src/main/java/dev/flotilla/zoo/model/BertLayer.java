@@ -3,7 +3,7 @@ package dev.flotilla.zoo.model;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
-import dev.flotilla.model.Segment;
+import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.bytedeco.pytorch.Tensor;
  *
  * @param index number of the layer, from 0
  */
-record BertLayer(BertSizes sizes, int index) implements Segment {
+record BertLayer(BertSizes sizes, int index) implements PartedSegment {
 
   @Override
   public String name() {
@@ -66,11 +66,6 @@ record BertLayer(BertSizes sizes, int index) implements Segment {
             outerNorm())
         .flatMap(layer -> layer.parameters().stream())
         .toList();
-  }
-
-  @Override
-  public Forward bind(Weights weights) {
-    return Part.inOrder(bindParts(weights));
   }
 
   /**

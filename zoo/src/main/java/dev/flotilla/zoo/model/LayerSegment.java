@@ -4,7 +4,7 @@ import dev.flotilla.model.Activations;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
-import dev.flotilla.model.Segment;
+import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,7 @@ import java.util.List;
  * @param name what recipes and reports call it
  * @param layers what it does
  */
-record LayerSegment(String name, Layers layers) implements Segment {
+record LayerSegment(String name, Layers layers) implements PartedSegment {
 
   @Override
   public List<ParameterSpec> parameters() {
@@ -25,11 +25,6 @@ record LayerSegment(String name, Layers layers) implements Segment {
   @Override
   public List<BufferSpec> buffers() {
     return layers.buffers();
-  }
-
-  @Override
-  public Forward bind(Weights weights) {
-    return Part.inOrder(bindParts(weights));
   }
 
   @Override

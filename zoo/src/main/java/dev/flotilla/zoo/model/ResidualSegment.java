@@ -4,7 +4,7 @@ import dev.flotilla.model.Activations;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
-import dev.flotilla.model.Segment;
+import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.bytedeco.pytorch.Tensor;
  * @param main the layers that learn
  * @param shortcut makes the input fit the output; empty where it does already
  */
-record ResidualSegment(String name, Layers main, Layers shortcut) implements Segment {
+record ResidualSegment(String name, Layers main, Layers shortcut) implements PartedSegment {
 
   @Override
   public List<ParameterSpec> parameters() {
@@ -28,11 +28,6 @@ record ResidualSegment(String name, Layers main, Layers shortcut) implements Seg
   @Override
   public List<BufferSpec> buffers() {
     return Stream.of(main, shortcut).flatMap(part -> part.buffers().stream()).toList();
-  }
-
-  @Override
-  public Forward bind(Weights weights) {
-    return Part.inOrder(bindParts(weights));
   }
 
   /**
