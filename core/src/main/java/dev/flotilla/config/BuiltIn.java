@@ -21,6 +21,7 @@ import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
+import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import java.util.Map;
@@ -58,6 +59,7 @@ final class BuiltIn implements CatalogueProvider {
         "dgc", Dgc.class,
         "fuse_all_reduce", FuseAllReduce.class,
         "gradient_merge", GradientMerge.class,
+        "powersgd", PowerSgd.class,
         "recompute", Recompute.class,
         "amp", MixedPrecision.class,
         "localsgd", LocalSgd.class,

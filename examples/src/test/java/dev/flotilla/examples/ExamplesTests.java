@@ -66,6 +66,11 @@ final class ExamplesTests {
   }
 
   @Test
+  void factorsOnOneRankAreTheBaseline() {
+    assertThat(LowRank.run(1)).containsEntry("accuracy", Baseline.run(1));
+  }
+
+  @Test
   void aWholeWindowIsTheLargeBatchForBatchNorm() {
     var pooled = new PooledBatchNorm(PoolOver.WHOLE_WINDOW);
     double large = WholeWindowNorm.run(16);

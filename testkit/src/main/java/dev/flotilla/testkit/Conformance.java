@@ -17,6 +17,7 @@ import dev.flotilla.strategy.localsgd.OuterRule;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
+import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.wire.Dtype;
@@ -165,6 +166,18 @@ public final class Conformance {
                 new GradientMerge(3),
                 new ClipByNorm(0.5)),
             FAR),
+        compressed("powersgd", new PowerSgd(1)),
+        compressed("powersgd after a dense phase, in backward", lowRank(), buckets(Dtype.FP32)),
+        new Row(
+            "powersgd, fp16, recompute, merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                lowRank(),
+                new MixedPrecision(Dtype.FP16),
+                Recompute.every(1),
+                new GradientMerge(3),
+                new ClipByNorm(0.5)),
+            FAR),
         compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
         new Row(
                 "exchange by what is measured, and merge",
@@ -207,6 +220,10 @@ public final class Conformance {
 
   private static Dgc dgc(int denseUpdates, Dtype values, IndexFormat indices) {
     return new Dgc(denseUpdates, 8, List.of(0.5, 0.8)).minNumel(32).sending(values, indices);
+  }
+
+  private static PowerSgd lowRank() {
+    return new PowerSgd(1, 2, false, 4);
   }
 
   /** Alone it is the baseline; several ranks go ways of their own between averages. */
