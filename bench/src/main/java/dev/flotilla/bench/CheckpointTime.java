@@ -50,7 +50,7 @@ public final class CheckpointTime {
                 .model(new Mlp(5000, List.of(5000, 5000), 10))
                 .optimizer(new Momentum(0.0001, 0.9))
                 .threads(1)
-                .checkpoints(CheckpointSettings.in(folder).every(Every.END))
+                .checkpoints(CheckpointSettings.in(folder).every(Every.end()))
                 .build()) {
       var batch = batch();
       steps(trainer, batch, false);

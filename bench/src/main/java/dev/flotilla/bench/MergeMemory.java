@@ -57,7 +57,7 @@ public final class MergeMemory {
               .model(new WideNet(8, 128))
               .optimizer(new Sgd(0.01))
               .threads(1)
-              .loop(new LoopSettings(Every.updates(10), null, Every.END, 64, 128 / (batch * k)));
+              .loop(new LoopSettings(Every.updates(10), null, Every.end(), 64, 128 / (batch * k)));
       if (k > 1) {
         builder.strategy(new Strategy[] {new GradientMerge(k)});
       }

@@ -51,9 +51,10 @@ public final class SettingsBinder {
 
   /** Binds the value of a key; returns {@link Unbound} after reporting why it cannot be. */
   @Nullable Object value(String path, Node node, SettingsKey key) {
-    return key.choice()
-        .<@Nullable Object>map(choice -> scalar(path, node, choice))
-        .orElseGet(() -> value(path, node, catalogue.typeOf(key)));
+    var choice = key.choice();
+    return choice.isPresent()
+        ? scalar(path, node, choice.get())
+        : value(path, node, catalogue.typeOf(key));
   }
 
   /** Binds one value; returns {@link Unbound} after reporting why it cannot be. */

@@ -32,7 +32,7 @@ public record CheckpointSettings(
 
   /** Saves at the end of each epoch behind the training, and keeps three. */
   public static CheckpointSettings in(Path folder) {
-    return new CheckpointSettings(folder, Every.EPOCH, 3, true, OnError.CONTINUE, true);
+    return new CheckpointSettings(folder, Every.epoch(), 3, true, OnError.CONTINUE, true);
   }
 
   /** Returns the same settings with another number of updates between two checkpoints. */

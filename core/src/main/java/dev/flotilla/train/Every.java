@@ -11,12 +11,16 @@ import dev.flotilla.settings.TextValue;
 public sealed interface Every extends TextValue {
 
   /** After each epoch, and at the end. */
-  Every EPOCH = new Epoch();
+  static Every epoch() {
+    return new Epoch();
+  }
 
   /** Once, at the end. */
-  Every END = new End();
+  static Every end() {
+    return new End();
+  }
 
-  /** Returns after each so many updates, and at the end. */
+  /** After each so many updates, and at the end. */
   static Updates updates(long count) {
     return new Updates(count);
   }
@@ -92,8 +96,8 @@ public sealed interface Every extends TextValue {
   /** Reads {@code epoch}, {@code end} or a number of updates. */
   static Every parse(String text) {
     return switch (text) {
-      case "epoch" -> EPOCH;
-      case "end" -> END;
+      case "epoch" -> epoch();
+      case "end" -> end();
       default -> updates(number(text));
     };
   }

@@ -306,7 +306,7 @@ final class FitLoop {
 
   private Every savesEvery() {
     var checkpoints = settings.checkpoints();
-    return checkpoints == null ? Every.END : checkpoints.every();
+    return checkpoints == null ? Every.end() : checkpoints.every();
   }
 
   /** All ranks stop after the same micro-step, wherever it lies in a window. */

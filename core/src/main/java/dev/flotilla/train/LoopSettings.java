@@ -21,7 +21,7 @@ public record LoopSettings(
 
   /** Logs every tenth update and evaluates nothing. */
   public static LoopSettings defaults() {
-    return new LoopSettings(Every.updates(10), null, Every.EPOCH, 256, 0);
+    return new LoopSettings(Every.updates(10), null, Every.epoch(), 256, 0);
   }
 
   /** Returns the same settings with another number of samples that are evaluated at once. */

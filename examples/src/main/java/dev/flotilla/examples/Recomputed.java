@@ -31,7 +31,7 @@ public final class Recomputed {
             .model(new LeNet5(10))
             .optimizer(new Momentum(0.05, 0.9))
             .strategy(techniques)
-            .loop(new LoopSettings(Every.updates(10), null, Every.END, 256, 40))
+            .loop(new LoopSettings(Every.updates(10), null, Every.end(), 256, 40))
             .build()) {
       trainer.fit(new Digits().train().batches(32).shuffled(42), 1);
       return WeightsDigest.of(trainer.model().state());

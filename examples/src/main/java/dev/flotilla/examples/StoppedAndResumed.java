@@ -53,7 +53,7 @@ public final class StoppedAndResumed {
         .model(new LeNet5(10))
         .optimizer(new Momentum(0.05, 0.9))
         .strategy(new GradientMerge(2))
-        .loop(new LoopSettings(Every.updates(10), null, Every.END, 256, updates));
+        .loop(new LoopSettings(Every.updates(10), null, Every.end(), 256, updates));
   }
 
   private static String fit(Trainer trainer) {

@@ -36,7 +36,7 @@ public final class WholeWindowNorm {
             .optimizer(new Sgd(0.1))
             .precision(Precision.FLOAT64)
             .strategy(techniques)
-            .loop(new LoopSettings(Every.updates(10), null, Every.END, 256, 3))
+            .loop(new LoopSettings(Every.updates(10), null, Every.end(), 256, 3))
             .build()) {
       var images = new SyntheticImages(3, 16, 10, 48, 8);
       return trainer.fit(images.train().batches(batch), 1).loss();

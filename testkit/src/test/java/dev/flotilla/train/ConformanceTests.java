@@ -49,7 +49,7 @@ class ConformanceTests {
         .optimizer(new Momentum(0.1, 0.9))
         .strategy(row.techniques().toArray(Strategy[]::new))
         .threads(1)
-        .loop(new LoopSettings(Every.updates(10), null, Every.END, 64, updates));
+        .loop(new LoopSettings(Every.updates(10), null, Every.end(), 64, updates));
   }
 
   private static Outcome train(World world, Row row) {

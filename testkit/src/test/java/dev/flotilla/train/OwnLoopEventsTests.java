@@ -44,7 +44,7 @@ class OwnLoopEventsTests {
         .model(new Mlp(8, List.of(16), 4))
         .optimizer(new Momentum(0.1, 0.9))
         .precision(Precision.FLOAT64)
-        .loop(new LoopSettings(Every.updates(3), POINTS, Every.END, 256, 0))
+        .loop(new LoopSettings(Every.updates(3), POINTS, Every.end(), 256, 0))
         .threads(1);
   }
 

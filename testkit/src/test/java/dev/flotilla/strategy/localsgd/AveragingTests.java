@@ -107,7 +107,7 @@ class AveragingTests {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aRunThatEndsInMidRoundEndsOnTheAverageThatItWasEvaluatedOn(boolean overlap) {
-    var ranks = fit(2, Every.END, local(8, Dtype.FP32, overlap, null));
+    var ranks = fit(2, Every.end(), local(8, Dtype.FP32, overlap, null));
     assertThat(ranks.get(0).weights().isSameAs(ranks.get(1).weights())).isTrue();
     assertThat(ranks.get(0).evaluated()).isEqualTo(ranks.get(0).after());
   }
@@ -116,7 +116,7 @@ class AveragingTests {
   @ValueSource(booleans = {false, true})
   void evaluatingInMidRoundChangesNothing(boolean overlap) {
     var technique = local(8, Dtype.INT8, overlap, null);
-    var seldom = fit(2, Every.END, technique).getFirst();
+    var seldom = fit(2, Every.end(), technique).getFirst();
     var often = fit(2, Every.updates(3), technique).getFirst();
     assertThat(often.weights().isSameAs(seldom.weights())).isTrue();
     assertThat(often.bytes()).isEqualTo(seldom.bytes());
@@ -153,12 +153,12 @@ class AveragingTests {
 
   @Test
   void anOuterStepOfLengthOneIsTheAverage() {
-    var plain = fit(2, Every.END, local(1, Dtype.FP32, false, null)).getFirst();
+    var plain = fit(2, Every.end(), local(1, Dtype.FP32, false, null)).getFirst();
     var sgd = new OuterOptimizer(OuterRule.SGD, 1, 0);
-    var outer = fit(2, Every.END, local(1, Dtype.FP32, false, sgd)).getFirst();
+    var outer = fit(2, Every.end(), local(1, Dtype.FP32, false, sgd)).getFirst();
     assertThat(outer.weights().isSameAs(plain.weights())).isTrue();
     var nesterov = new OuterOptimizer(OuterRule.NESTEROV, 1, 0);
-    var same = fit(2, Every.END, local(1, Dtype.FP32, false, nesterov)).getFirst();
+    var same = fit(2, Every.end(), local(1, Dtype.FP32, false, nesterov)).getFirst();
     assertThat(same.weights().isSameAs(plain.weights())).isTrue();
   }
 
@@ -166,21 +166,21 @@ class AveragingTests {
   @EnumSource(Dtype.class)
   void anOuterOptimizerLearnsOverEveryWire(Dtype wire) {
     var nesterov = new OuterOptimizer(OuterRule.NESTEROV, 0.7, 0.6);
-    var ranks = fit(3, Every.END, local(5, wire, false, nesterov));
-    var dense = fit(3, Every.END).getFirst();
+    var ranks = fit(3, Every.end(), local(5, wire, false, nesterov));
+    var dense = fit(3, Every.end()).getFirst();
     assertThat(ranks.get(0).weights().isSameAs(ranks.get(2).weights())).isTrue();
     assertThat(ranks.getFirst().evaluated()).isLessThan(1.5 * dense.evaluated());
   }
 
   @Test
   void narrowWiresSendWhatTheySay() {
-    long full = fit(2, Every.END, local(5, Dtype.FP32, false, null)).getFirst().bytes();
-    long bf16 = fit(2, Every.END, local(5, Dtype.BF16, false, null)).getFirst().bytes();
+    long full = fit(2, Every.end(), local(5, Dtype.FP32, false, null)).getFirst().bytes();
+    long bf16 = fit(2, Every.end(), local(5, Dtype.BF16, false, null)).getFirst().bytes();
     assertThat(2 * bf16).isEqualTo(full);
-    long fp16 = fit(2, Every.END, local(5, Dtype.FP16, false, null)).getFirst().bytes();
+    long fp16 = fit(2, Every.end(), local(5, Dtype.FP16, false, null)).getFirst().bytes();
     assertThat(fp16).isBetween(bf16, bf16 + 6 * 8);
-    long int8 = fit(2, Every.END, local(5, Dtype.INT8, false, null)).getFirst().bytes();
-    long int4 = fit(2, Every.END, local(5, Dtype.INT4, false, null)).getFirst().bytes();
+    long int8 = fit(2, Every.end(), local(5, Dtype.INT8, false, null)).getFirst().bytes();
+    long int4 = fit(2, Every.end(), local(5, Dtype.INT4, false, null)).getFirst().bytes();
     // 224 elements on two ranks are padded to two slices of 512.
     assertThat(int8).isEqualTo(6 * 2 * (512 + 2 * 4));
     assertThat(int4).isEqualTo(6 * 2 * (256 + 2 * 4));
@@ -188,8 +188,8 @@ class AveragingTests {
 
   @Test
   void comingARoundLateStillLearns() {
-    var now = fit(2, Every.END, local(4, Dtype.FP32, false, null)).getFirst();
-    var late = fit(2, Every.END, local(4, Dtype.FP32, true, null)).getFirst();
+    var now = fit(2, Every.end(), local(4, Dtype.FP32, false, null)).getFirst();
+    var late = fit(2, Every.end(), local(4, Dtype.FP32, true, null)).getFirst();
     assertThat(late.weights().isSameAs(now.weights())).isFalse();
     assertThat(late.evaluated()).isLessThan(1.5 * now.evaluated());
   }
@@ -274,7 +274,7 @@ class AveragingTests {
             .callWorlds(
                 world -> {
                   try (var trainer =
-                      fitting(world, Every.END, technique).nonFinite(NonFinite.SKIP).build()) {
+                      fitting(world, Every.end(), technique).nonFinite(NonFinite.SKIP).build()) {
                     trainer.fit(poisoned.batches(16).shuffled(7), 1);
                     return new Ended(Snapshot.of(trainer), trainer.updates());
                   }
@@ -360,7 +360,7 @@ class AveragingTests {
 
   @Test
   void roundsAndTheirDriftAreOnRecord() {
-    var run = fit(2, Every.END, new LocalSgd(4)).getFirst();
+    var run = fit(2, Every.end(), new LocalSgd(4)).getFirst();
     assertThat(run.rounds())
         .extracting(TrainingEvent.Averaged::update)
         .containsExactly(5L, 9L, 13L, 17L, 21L, 25L, 29L);
@@ -382,7 +382,7 @@ class AveragingTests {
   @Test
   void theAdaptiveIntervalIsTheSameOnAllRanksAndFollowsTheLoss() {
     var technique = new AdaptiveLocalSgd(9, IntervalRule.FLEET);
-    var ranks = fit(2, Every.END, technique);
+    var ranks = fit(2, Every.end(), technique);
     var updates = ranks.getFirst().rounds().stream().map(TrainingEvent.Averaged::update).toList();
     assertThat(ranks.get(1).rounds())
         .extracting(TrainingEvent.Averaged::update)
