@@ -6,6 +6,7 @@ import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -86,11 +87,7 @@ final class BucketPipeline {
             notifyAll();
           }
         });
-    synchronized (this) {
-      while (!isDone[0]) {
-        waitForChange();
-      }
-    }
+    waitUntil(() -> isDone[0]);
   }
 
   /** Hears that the gradients of the next bucket are final. */
@@ -103,21 +100,21 @@ final class BucketPipeline {
   synchronized void finish() {
     complete = buckets.size();
     startWhatIsReady();
-    while (failure != null || !buckets.stream().allMatch(Progress::isDone)) {
-      waitForChange();
-    }
+    waitUntil(() -> buckets.stream().allMatch(Progress::isDone));
   }
 
   /** Each wait of another thread has a timeout, so that this one ends too. */
-  private synchronized void waitForChange() {
-    if (failure != null) {
-      throw asRuntime(failure);
-    }
+  private synchronized void waitUntil(BooleanSupplier condition) {
     try {
-      wait();
+      while (failure == null && !condition.getAsBoolean()) {
+        wait();
+      }
     } catch (InterruptedException interruption) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while ranks exchanged", interruption);
+    }
+    if (failure != null) {
+      throw asRuntime(failure);
     }
   }
 
