@@ -51,7 +51,8 @@ class GlueTests {
   void theListHoldsWhatFlotillaItsTestsBenchmarksAndExamplesReach() throws IOException {
     var reach = new NativeReach(binding);
     int folders = 0;
-    for (var module : List.of("core", "zoo", "testkit", "app", "examples", "bench")) {
+    for (var module :
+        List.of("core", "zoo", "testkit", "ranks-tests", "app", "examples", "bench")) {
       for (var kind : List.of("classes", "test-classes")) {
         var classes = ROOT.resolve(module).resolve("target").resolve(kind);
         if (Files.isDirectory(classes)) {

@@ -1,4 +1,4 @@
-package dev.flotilla.strategy.norm;
+package dev.flotilla.zoo.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,9 +8,6 @@ import dev.flotilla.optim.Sgd;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.SyntheticImages;
-import dev.flotilla.zoo.model.Normalization;
-import dev.flotilla.zoo.model.ResNet18;
-import dev.flotilla.zoo.model.Stem;
 import java.lang.foreign.ValueLayout;
 import org.bytedeco.pytorch.Tensor;
 import org.junit.jupiter.api.Test;
