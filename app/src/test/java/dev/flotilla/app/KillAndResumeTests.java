@@ -63,39 +63,48 @@ class KillAndResumeTests {
   record Technique(int every, String strategy, int ranks) {}
 
   private static final Map<String, Technique> TECHNIQUES =
-      Map.of(
-          PLAIN,
-          new Technique(10, "", RANKS),
-          "merge",
-          new Technique(7, "gradient_merge: {k_steps: 3}", RANKS),
-          "recompute",
-          new Technique(10, "recompute: {every: 1}", RANKS),
-          "buckets, bf16 on the wire",
-          new Technique(10, "fuse_all_reduce: {size_mb: 0.1, wire: bf16}", 2),
-          "bf16",
-          new Technique(10, "amp: {dtype: bf16}", 2),
-          "fp16, recompute, merge",
-          new Technique(
-              7,
-              "gradient_merge: {k_steps: 3}, recompute: {every: 1},"
-                  + " amp: {dtype: fp16, incr_every_n_steps: 5}",
-              2),
-          "dgc in its warm-up",
-          new Technique(
-              10, "dgc: {rampup_begin_step: 40, rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}", 2),
-          "dgc after its warm-up, packed",
-          new Technique(
-              10,
-              "dgc: {rampup_step: 20, sparsity: [0.9, 0.99], values: fp16, indices: packed}",
-              2),
-          "local, merge, fp16",
-          new Technique(
-              7,
-              "localsgd: {k_steps: 5, momentum: average}, gradient_merge: {k_steps: 2},"
-                  + " amp: {dtype: fp16, incr_every_n_steps: 5}",
-              2),
-          "adaptive, behind, int8",
-          new Technique(7, "adaptive_localsgd: {init_k_steps: 6, wire: int8, overlap: true}", 2));
+      Map.ofEntries(
+          Map.entry(PLAIN, new Technique(10, "", RANKS)),
+          Map.entry("merge", new Technique(7, "gradient_merge: {k_steps: 3}", RANKS)),
+          Map.entry("recompute", new Technique(10, "recompute: {every: 1}", RANKS)),
+          Map.entry(
+              "buckets, bf16 on the wire",
+              new Technique(10, "fuse_all_reduce: {size_mb: 0.1, wire: bf16}", 2)),
+          Map.entry("bf16", new Technique(10, "amp: {dtype: bf16}", 2)),
+          Map.entry(
+              "fp16, recompute, merge",
+              new Technique(
+                  7,
+                  "gradient_merge: {k_steps: 3}, recompute: {every: 1},"
+                      + " amp: {dtype: fp16, incr_every_n_steps: 5}",
+                  2)),
+          Map.entry(
+              "dgc in its warm-up",
+              new Technique(
+                  10,
+                  "dgc: {rampup_begin_step: 40, rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}",
+                  2)),
+          Map.entry(
+              "dgc after its warm-up, packed",
+              new Technique(
+                  10,
+                  "dgc: {rampup_step: 20, sparsity: [0.9, 0.99], values: fp16, indices: packed}",
+                  2)),
+          Map.entry(
+              "local, merge, fp16",
+              new Technique(
+                  7,
+                  "localsgd: {k_steps: 5, momentum: average}, gradient_merge: {k_steps: 2},"
+                      + " amp: {dtype: fp16, incr_every_n_steps: 5}",
+                  2)),
+          Map.entry(
+              "adaptive, behind, int8",
+              new Technique(
+                  7, "adaptive_localsgd: {init_k_steps: 6, wire: int8, overlap: true}", 2)),
+          Map.entry(
+              "powersgd, merge",
+              new Technique(
+                  7, "powersgd: {rank: 2, start_step: 20}, gradient_merge: {k_steps: 2}", 2)));
 
   /** A technique with one of the two ways to save. */
   record Variant(String name, boolean savesBehind) {
