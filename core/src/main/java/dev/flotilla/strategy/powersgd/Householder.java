@@ -17,14 +17,12 @@ final class Householder {
 
   private final double[] values;
   private final int start;
-  private final int count;
   private final int length;
   private final double[] scales;
 
   private Householder(double[] values, int start, int count, int length) {
     this.values = values;
     this.start = start;
-    this.count = count;
     this.length = length;
     scales = new double[count];
   }
