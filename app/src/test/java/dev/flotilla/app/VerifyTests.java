@@ -86,7 +86,7 @@ class VerifyTests {
       delimiter = '|',
       value = {
         "k_steps: 4 | k_steps: 1 | --windows=3 | recipe.yaml:6: strategy.gradient_merge.k_steps:"
-            + " there is nothing to compare, because a window of one micro-batch is",
+            + " there is nothing to compare, because an accumulation window of one micro-batch is",
         "strategy: | strategy: {} # | --windows=3 | the recipe does not merge gradients",
         "k_steps | k_step | --windows=3 | k_step: ",
         "k_steps | k_steps | --windows=0 | --windows: must be in 1 to 100, but was 0",
