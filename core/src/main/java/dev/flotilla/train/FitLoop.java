@@ -7,10 +7,8 @@ import dev.flotilla.data.RankShard;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
-import dev.flotilla.settings.ConfigException;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
-import dev.flotilla.step.UpdateCount;
 import java.util.Optional;
 
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
@@ -43,66 +41,15 @@ final class FitLoop {
     this.link = trainer.link();
     this.log = new FitLog(trainer, progress, settings.events());
     if (progress.isUnderWay) {
-      continueWith(source.globalBatch(ranks));
+      progress.continueWith(source, ranks);
     } else {
       progress.begin(trainer.epochs(), trainer.updates(), source.globalBatch(ranks));
     }
-    var count = trainer.updateCount(source.batchesPerEpoch(ranks));
-    long limit = loop.maxUpdates();
-    this.epochs = limit > 0 ? epochsFor(limit, count) : epochs;
-    long updates = limit > 0 ? limit : updatesIn(epochs, count);
-    this.lastUpdate = progress.firstUpdate + Math.min(updates, Long.MAX_VALUE / 2);
-  }
-
-  /**
-   * An accumulation window that is carried on may fill up in the next fit; one that is dropped
-   * never does.
-   */
-  private long updatesIn(int planned, UpdateCount count) {
-    if (count.epochsFor(1).isEmpty()) {
-      throw inVain("epochs", "no update is ever made");
-    }
-    return count.in(planned);
-  }
-
-  private int epochsFor(long limit, UpdateCount count) {
-    var needed = count.epochsFor(limit);
-    if (needed.isEmpty()) {
-      throw inVain("max_steps", "%d updates are never reached".formatted(limit));
-    }
-    return (int) Math.min(Integer.MAX_VALUE, needed.getAsLong());
-  }
-
-  private ConfigException inVain(String key, String what) {
-    return new ConfigException(
-        key,
-        "%s: an epoch has %d micro-steps, which do not fill an accumulation window; lower gradient_merge.k_steps"
-                .formatted(what, source.batchesPerEpoch(ranks))
-            + " or the batch, or set gradient_merge.tail to flush");
-  }
-
-  /** Finds the next global batch where batches have another size than when the run was saved. */
-  private void continueWith(int globalBatch) {
-    if (progress.globalBatch == globalBatch) {
-      return;
-    }
-    if (source.dataset().countsTokens()) {
-      throw new ConfigException(
-          "batch",
-          "the checkpoint was made with batches of %d tokens over all ranks, but now they have %d"
-              .formatted(progress.globalBatch, globalBatch));
-    }
-    long seen = Math.min(progress.index * progress.globalBatch, source.dataset().size());
-    boolean isEnd = seen == source.dataset().size();
-    if (!isEnd && seen % globalBatch != 0) {
-      throw new ConfigException(
-          "batch",
-          ("the checkpoint was made after %d samples of an epoch, which batches of %d over all"
-                  + " ranks do not meet; with global_batch: %d the order of samples stays the same")
-              .formatted(seen, globalBatch, progress.globalBatch));
-    }
-    progress.index = isEnd ? source.batchesPerEpoch(ranks) : seen / globalBatch;
-    progress.globalBatch = globalBatch;
+    long microSteps = source.batchesPerEpoch(ranks);
+    var length =
+        FitLength.of(epochs, loop.maxUpdates(), microSteps, trainer.updateCount(microSteps));
+    this.epochs = length.epochs();
+    this.lastUpdate = progress.firstUpdate + length.updates();
   }
 
   /** Trains; whoever asks for a stop before or after ends the process as always. */

@@ -1,8 +1,10 @@
 package dev.flotilla.train;
 
 import dev.flotilla.arena.Totals;
+import dev.flotilla.data.BatchSource;
 import dev.flotilla.model.Score;
 import dev.flotilla.pass.Evaluation;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import dev.flotilla.state.Stateful;
@@ -62,6 +64,35 @@ final class FitProgress implements Stateful {
     evaluation = Optional.empty();
     evaluatedAt = NEVER;
     savedAt = NEVER;
+  }
+
+  /**
+   * Finds the next global batch where batches have another size than when the run was saved.
+   *
+   * @throws ConfigException if none begins where the run was saved
+   */
+  void continueWith(BatchSource source, int ranks) {
+    int now = source.globalBatch(ranks);
+    if (globalBatch == now) {
+      return;
+    }
+    if (source.dataset().countsTokens()) {
+      throw new ConfigException(
+          "batch",
+          "the checkpoint was made with batches of %d tokens over all ranks, but now they have %d"
+              .formatted(globalBatch, now));
+    }
+    long seen = Math.min(index * globalBatch, source.dataset().size());
+    boolean isEnd = seen == source.dataset().size();
+    if (!isEnd && seen % now != 0) {
+      throw new ConfigException(
+          "batch",
+          ("the checkpoint was made after %d samples of an epoch, which batches of %d over all"
+                  + " ranks do not meet; with global_batch: %d the order of samples stays the same")
+              .formatted(seen, now, globalBatch));
+    }
+    index = isEnd ? source.batchesPerEpoch(ranks) : seen / now;
+    globalBatch = now;
   }
 
   /** Returns the mean loss of the last window. */

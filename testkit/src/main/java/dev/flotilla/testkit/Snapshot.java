@@ -51,6 +51,19 @@ public record Snapshot(Map<String, double[]> values) {
     return worst;
   }
 
+  /** Returns the Euclidean distance of all tensors. */
+  public double distance(Snapshot other) {
+    double sum = 0;
+    for (var name : values.keySet()) {
+      double[] ours = values.getOrDefault(name, new double[0]);
+      double[] theirs = other.values.getOrDefault(name, new double[0]);
+      for (int i = 0; i < ours.length; i++) {
+        sum += (ours[i] - theirs[i]) * (ours[i] - theirs[i]);
+      }
+    }
+    return Math.sqrt(sum);
+  }
+
   /** Returns max|w| of one tensor. */
   public double largest(String name) {
     return Arrays.stream(values.getOrDefault(name, new double[0])).map(Math::abs).max().orElse(0);

@@ -172,7 +172,7 @@ class DgcTests {
                   try (var trainer = builder) {
                     var before = Snapshot.of(trainer);
                     step(trainer, 3, 0);
-                    return distance(before, Snapshot.of(trainer));
+                    return before.distance(Snapshot.of(trainer));
                   }
                 });
     assertThat(moves.getFirst()).isCloseTo(norm * Math.sqrt(2), within(1e-3));
@@ -180,18 +180,6 @@ class DgcTests {
 
   private static org.assertj.core.data.Offset<Double> within(double fraction) {
     return org.assertj.core.data.Offset.offset(fraction * 0.014);
-  }
-
-  private static double distance(Snapshot a, Snapshot b) {
-    double sum = 0;
-    for (var name : a.values().keySet()) {
-      double[] x = a.values().getOrDefault(name, new double[0]);
-      double[] y = b.values().getOrDefault(name, new double[0]);
-      for (int i = 0; i < x.length; i++) {
-        sum += (x[i] - y[i]) * (x[i] - y[i]);
-      }
-    }
-    return Math.sqrt(sum);
   }
 
   /** What a poisoned window leaves behind is nothing: the run goes on as if it had not been. */

@@ -180,22 +180,10 @@ class PowerSgdTests {
                   try (var trainer = trainer(world, new Sgd(1), techniques).build()) {
                     var before = Snapshot.of(trainer);
                     step(trainer, 3, 0);
-                    return distance(before, Snapshot.of(trainer));
+                    return before.distance(Snapshot.of(trainer));
                   }
                 });
     assertThat(moved.getFirst() / (norm * Math.sqrt(2))).isBetween(0.999, 1.001);
-  }
-
-  private static double distance(Snapshot a, Snapshot b) {
-    double sum = 0;
-    for (var name : a.values().keySet()) {
-      double[] x = a.values().getOrDefault(name, new double[0]);
-      double[] y = b.values().getOrDefault(name, new double[0]);
-      for (int i = 0; i < x.length; i++) {
-        sum += (x[i] - y[i]) * (x[i] - y[i]);
-      }
-    }
-    return Math.sqrt(sum);
   }
 
   /** A window that is left out leaves nothing behind: the run goes on as if it had not been. */

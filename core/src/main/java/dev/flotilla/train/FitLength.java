@@ -1,0 +1,53 @@
+package dev.flotilla.train;
+
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.UpdateCount;
+
+/**
+ * How long a fit is, known before it begins.
+ *
+ * @param epochs how many it has, if every accumulation window ends in an update
+ * @param updates how many it makes
+ */
+record FitLength(int epochs, long updates) {
+
+  /** Far more than any run makes, and far from where numbers overflow. */
+  private static final long MOST = Long.MAX_VALUE / 2;
+
+  /**
+   * Finds the length.
+   *
+   * @param epochs asked for
+   * @param limit updates asked for instead, or 0
+   * @param microSteps of an epoch
+   * @param count counts the updates of epochs
+   * @throws ConfigException if it would come to nothing
+   */
+  static FitLength of(int epochs, long limit, long microSteps, UpdateCount count) {
+    if (limit > 0) {
+      long needed =
+          count
+              .epochsFor(limit)
+              .orElseThrow(
+                  () ->
+                      inVain(
+                          "max_steps",
+                          "%d updates are never reached".formatted(limit),
+                          microSteps));
+      return new FitLength((int) Math.min(Integer.MAX_VALUE, needed), Math.min(limit, MOST));
+    }
+    // A window that is carried on may fill up in the next fit; one that is dropped never does.
+    if (count.epochsFor(1).isEmpty()) {
+      throw inVain("epochs", "no update is ever made", microSteps);
+    }
+    return new FitLength(epochs, Math.min(count.in(epochs), MOST));
+  }
+
+  private static ConfigException inVain(String key, String what, long microSteps) {
+    return new ConfigException(
+        key,
+        "%s: an epoch has %d micro-steps, which do not fill an accumulation window; lower gradient_merge.k_steps"
+                .formatted(what, microSteps)
+            + " or the batch, or set gradient_merge.tail to flush");
+  }
+}
