@@ -10,6 +10,7 @@ import dev.flotilla.launch.RankCommand;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.train.FolderLock;
 import dev.flotilla.train.RunFolder;
+import dev.flotilla.train.RunPaths;
 import dev.flotilla.world.ExitCodes;
 import java.io.File;
 import java.io.IOException;
@@ -138,7 +139,7 @@ final class RunCommand implements Callable<Integer> {
 
   private static String summary(Path out) {
     try {
-      return Files.readString(RunFolder.summaryIn(out));
+      return Files.readString(RunPaths.summaryIn(out));
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot read the summary in " + out, failure);
     }

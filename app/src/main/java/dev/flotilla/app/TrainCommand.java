@@ -6,7 +6,7 @@ import dev.flotilla.config.RunConfig;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.HomePath;
-import dev.flotilla.train.RunFolder;
+import dev.flotilla.train.RunPaths;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
 import java.nio.file.Files;
@@ -83,7 +83,7 @@ final class TrainCommand implements Callable<Integer> {
     Unpacking.ensureDone(); // before anything is left behind
     if (world.isLeader()) {
       run.requireUsable(folder, resume());
-      RunFolder.prepare(folder);
+      RunPaths.prepare(folder);
     }
     if (json) {
       var summary = run.run(folder, resume(), _ -> {});
@@ -123,7 +123,7 @@ final class TrainCommand implements Callable<Integer> {
       return out;
     }
     return switch (resume()) {
-      case Resume.From from when Files.exists(RunFolder.eventsIn(from.path())) -> from.path();
+      case Resume.From from when Files.exists(RunPaths.eventsIn(from.path())) -> from.path();
       case Resume.Auto _ ->
           throw new ConfigException("--resume", "auto needs the run's folder: add --out DIR");
       default -> RunNames.newFolder(config.model().name());

@@ -13,6 +13,7 @@ import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.RunFolder;
+import dev.flotilla.train.RunPaths;
 import dev.flotilla.train.RunSummary;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
@@ -220,7 +221,7 @@ public final class ConfiguredRun {
       double seconds = (System.nanoTime() - start) / 1e9;
       var summary = RunSummary.of(trainer, result, seconds, config.resolved());
       if (folder != null) {
-        var file = RunFolder.modelIn(folder.path());
+        var file = RunPaths.modelIn(folder.path());
         SafetensorsWriter.write(file, trainer.model().state(), Map.of());
         folder.writeConfiguration(config.model().configuration());
       }
@@ -234,7 +235,7 @@ public final class ConfiguredRun {
   }
 
   private CheckpointSettings checkpoints(Path out) {
-    var folder = RunFolder.checkpointsIn(out);
+    var folder = RunPaths.checkpointsIn(out);
     var stated = config.checkpoint();
     return stated == null ? CheckpointSettings.in(folder).ifPossible() : stated.in(folder);
   }

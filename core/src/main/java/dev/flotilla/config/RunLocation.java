@@ -7,6 +7,7 @@ import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.train.RunFolder;
+import dev.flotilla.train.RunPaths;
 import dev.flotilla.train.Trainer;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -25,7 +26,7 @@ record RunLocation(Path out, Resume resume, Path checkpoints) {
    */
   boolean isFinishedBy(RunConfig config) {
     return resume instanceof Resume.Auto
-        && RunFolder.isFinished(out)
+        && RunPaths.isFinished(out)
         && SavedRun.configuration(out).equals(config.asRead());
   }
 
@@ -33,7 +34,7 @@ record RunLocation(Path out, Resume resume, Path checkpoints) {
   void requireUsable() {
     switch (resume) {
       case Resume.No _ -> {
-        RunFolder.refuseIfUsed(out);
+        RunPaths.refuseIfUsed(out);
         requireNoCheckpoints();
       }
       case Resume.Auto _ -> requireOwn();
@@ -61,11 +62,11 @@ record RunLocation(Path out, Resume resume, Path checkpoints) {
   }
 
   private void requireRoomFor(Path checkpoint) {
-    if (RunFolder.isInside(checkpoint, out)) {
+    if (RunPaths.isInside(checkpoint, out)) {
       return;
     }
-    RunFolder.refuseIfUsed(out);
-    if (!RunFolder.isInside(checkpoint, checkpoints)) {
+    RunPaths.refuseIfUsed(out);
+    if (!RunPaths.isInside(checkpoint, checkpoints)) {
       requireNoCheckpoints();
     }
   }
@@ -91,7 +92,7 @@ record RunLocation(Path out, Resume resume, Path checkpoints) {
   }
 
   private ConfigException foreign() {
-    boolean isInside = checkpoints.equals(RunFolder.checkpointsIn(out));
+    boolean isInside = checkpoints.equals(RunPaths.checkpointsIn(out));
     return Trainer.foreignCheckpoints(checkpoints, isInside ? "out" : "checkpoint.dir");
   }
 

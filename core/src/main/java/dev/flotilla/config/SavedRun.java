@@ -6,7 +6,7 @@ import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.train.InitialWeights;
 import dev.flotilla.train.LoopSettings;
-import dev.flotilla.train.RunFolder;
+import dev.flotilla.train.RunPaths;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import java.io.IOException;
@@ -26,7 +26,7 @@ public final class SavedRun {
 
   /** Returns the file that holds the resolved configuration. */
   public static Path summaryFile(Path folder) {
-    return RunFolder.summaryIn(folder);
+    return RunPaths.summaryIn(folder);
   }
 
   /**
@@ -36,7 +36,7 @@ public final class SavedRun {
    */
   @SuppressWarnings("unchecked")
   public static Map<String, Object> configuration(Path folder) {
-    var source = RunFolder.isFinished(folder) ? summary(folder) : firstEvent(folder);
+    var source = RunPaths.isFinished(folder) ? summary(folder) : firstEvent(folder);
     if (source.get("configuration") instanceof Map<?, ?> configuration) {
       return (Map<String, Object>) configuration;
     }
@@ -59,7 +59,7 @@ public final class SavedRun {
   }
 
   private static Map<String, Object> firstEvent(Path folder) {
-    var file = RunFolder.eventsIn(folder);
+    var file = RunPaths.eventsIn(folder);
     try (var lines = Files.lines(file)) {
       return parse(file, lines.findFirst().orElse("{}"));
     } catch (IOException missing) {
@@ -91,7 +91,7 @@ public final class SavedRun {
     }
     // A checkpoint that was put aside has the events of its run beside it.
     var around = beside.getParent();
-    return Files.exists(RunFolder.eventsIn(beside)) || around == null ? beside : around;
+    return Files.exists(RunPaths.eventsIn(beside)) || around == null ? beside : around;
   }
 
   /**
@@ -103,10 +103,10 @@ public final class SavedRun {
     if (SavedCheckpoint.isAt(runOrCheckpoint)) {
       return verified(runOrCheckpoint);
     }
-    var whole = RunFolder.modelIn(runOrCheckpoint);
+    var whole = RunPaths.modelIn(runOrCheckpoint);
     var checkpoints = Restorer.candidates(Restorer.folderOf(runOrCheckpoint));
     // A run that goes on after its end has the model of that end still.
-    boolean isEnd = RunFolder.isFinished(runOrCheckpoint) && Files.exists(whole);
+    boolean isEnd = RunPaths.isFinished(runOrCheckpoint) && Files.exists(whole);
     return isEnd || checkpoints.isEmpty() ? whole : verified(checkpoints.getFirst());
   }
 

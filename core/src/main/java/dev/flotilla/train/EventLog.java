@@ -71,13 +71,13 @@ final class EventLog implements EventSink, Stateful, AutoCloseable {
     if (Files.exists(source) && !(Files.exists(file) && Files.isSameFile(source, file))) {
       var part = file.resolveSibling(file.getFileName() + ".part");
       Files.deleteIfExists(part);
-      Files.createFile(part, RunFolder.owner("rw-------"));
+      Files.createFile(part, RunPaths.owner("rw-------"));
       Files.write(part, Files.readAllBytes(source));
       Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
     }
     var options =
         Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE);
-    var opened = FileChannel.open(file, options, RunFolder.owner("rw-------"));
+    var opened = FileChannel.open(file, options, RunPaths.owner("rw-------"));
     channel = opened;
     opened.truncate(endOfLine(opened, place));
     opened.position(opened.size());

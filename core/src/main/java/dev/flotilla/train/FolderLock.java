@@ -73,7 +73,7 @@ public final class FolderLock implements AutoCloseable {
     var options =
         Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
     return new FolderLock(
-        folder, FileChannel.open(folder.resolve(FILE), options, RunFolder.owner("rw-------")));
+        folder, FileChannel.open(folder.resolve(FILE), options, RunPaths.owner("rw-------")));
   }
 
   private void orRefuse(String key, boolean isLocked) throws IOException {

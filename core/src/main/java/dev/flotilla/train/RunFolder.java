@@ -7,21 +7,12 @@ import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * The folder of one run: {@code events.jsonl}, {@code summary.json}, {@code model.safetensors}.
@@ -29,11 +20,6 @@ import java.util.Set;
  * <p>Written by rank 0 alone; the folder is private to its owner.
  */
 public final class RunFolder implements EventSink, Stateful, AutoCloseable {
-
-  private static final String EVENTS = "events.jsonl";
-  private static final String SUMMARY = "summary.json";
-  private static final String MODEL = "model.safetensors";
-  private static final String CHECKPOINTS = "checkpoints";
 
   /** How long ranks may outlive a launcher that was killed. */
   private static final Duration LAST_RANKS = Duration.ofSeconds(6);
@@ -48,7 +34,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     this.folder = folder;
     this.lock = lock;
     this.mark = mark;
-    this.events = new EventLog(eventsIn(folder));
+    this.events = new EventLog(RunPaths.eventsIn(folder));
   }
 
   /**
@@ -79,24 +65,19 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
    * @throws ConfigException if it holds another run, is in use, or cannot be written
    */
   public static RunFolder continuing(Path folder, Path checkpoint, String launch) {
-    return open(folder, !isInside(checkpoint, folder), launch);
-  }
-
-  /** Tells whether a path leads to a folder, or to something in it. */
-  public static boolean isInside(Path path, Path folder) {
-    return path.toAbsolutePath().normalize().startsWith(folder.toAbsolutePath().normalize());
+    return open(folder, !RunPaths.isInside(checkpoint, folder), launch);
   }
 
   private static RunFolder open(Path folder, boolean isNew, String launch) {
     if (isNew) {
-      refuseIfUsed(folder);
+      RunPaths.refuseIfUsed(folder);
     }
-    prepare(folder);
+    RunPaths.prepare(folder);
     try {
       var lock = FolderLock.ofWriter(folder, "out");
       try {
         if (isNew) {
-          refuseIfUsed(folder); // another run may have begun meanwhile
+          RunPaths.refuseIfUsed(folder); // another run may have begun meanwhile
         }
         Optional<String> known = isNew ? Optional.empty() : runIn(folder);
         return new RunFolder(folder, lock, new RunMark(known.orElseGet(RunMark::newName), launch));
@@ -105,7 +86,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
         throw failure;
       }
     } catch (IOException failure) {
-      throw unwritable(folder, failure);
+      throw RunPaths.unwritable(folder, failure);
     }
   }
 
@@ -115,11 +96,11 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
    * @throws ConfigException if it is in use or cannot be written
    */
   public static FolderLock lockForLaunch(Path folder) {
-    prepare(folder);
+    RunPaths.prepare(folder);
     try {
       return FolderLock.ofLauncher(folder, "out", LAST_RANKS);
     } catch (IOException failure) {
-      throw unwritable(folder, failure);
+      throw RunPaths.unwritable(folder, failure);
     }
   }
 
@@ -142,7 +123,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     try {
       return RunMark.in(folder);
     } catch (IOException failure) {
-      throw new ConfigException("out", "cannot read " + folder + ": " + reason(failure));
+      throw new ConfigException("out", "cannot read " + folder + ": " + RunPaths.reason(failure));
     }
   }
 
@@ -170,11 +151,11 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   /** A run that is under way has not ended any more. */
   private void decide(Decision decision) {
     try {
-      Files.deleteIfExists(summaryIn(folder));
+      Files.deleteIfExists(RunPaths.summaryIn(folder));
       mark.writeTo(folder);
       decision.take();
     } catch (IOException failure) {
-      throw unwritable(folder, failure);
+      throw RunPaths.unwritable(folder, failure);
     }
   }
 
@@ -182,23 +163,23 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   private Path eventsBefore(Path checkpoint) {
     var around = checkpoint.toAbsolutePath().normalize().getParent();
     for (int i = 0; i < 2 && around != null; i++) {
-      if (Files.exists(eventsIn(around))) {
-        return eventsIn(around);
+      if (Files.exists(RunPaths.eventsIn(around))) {
+        return RunPaths.eventsIn(around);
       }
       around = around.getParent();
     }
-    return eventsIn(folder);
+    return RunPaths.eventsIn(folder);
   }
 
   /** Copies the events to checkpoints that are put aside, as this run will cut its own. */
   void keepEventsIn(Path aside) {
     try {
-      if (Files.exists(eventsIn(folder))) {
-        Files.createFile(eventsIn(aside), owner("rw-------"));
-        Files.write(eventsIn(aside), Files.readAllBytes(eventsIn(folder)));
+      if (Files.exists(RunPaths.eventsIn(folder))) {
+        Files.createFile(RunPaths.eventsIn(aside), RunPaths.owner("rw-------"));
+        Files.write(RunPaths.eventsIn(aside), Files.readAllBytes(RunPaths.eventsIn(folder)));
       }
     } catch (IOException failure) {
-      throw unwritable(aside, failure);
+      throw RunPaths.unwritable(aside, failure);
     }
   }
 
@@ -208,72 +189,9 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     events.remember(state);
   }
 
-  /**
-   * Makes the folder itself, private to its owner, without starting a run in it.
-   *
-   * @throws ConfigException if it cannot be made
-   */
-  public static void prepare(Path folder) {
-    try {
-      if (!Files.isDirectory(folder)) {
-        Files.createDirectories(folder, owner("rwx------"));
-      }
-    } catch (IOException failure) {
-      throw unwritable(folder, failure);
-    }
-  }
-
-  private static ConfigException unwritable(Path folder, IOException failure) {
-    return new ConfigException("out", "cannot write to " + folder + ": " + reason(failure));
-  }
-
-  /**
-   * Checks that a folder does not hold a run.
-   *
-   * @throws ConfigException if it does, or is not a folder
-   */
-  public static void refuseIfUsed(Path folder) {
-    if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS) && !Files.isDirectory(folder)) {
-      throw new ConfigException("out", folder + " is not a folder; give another one with --out");
-    }
-    for (var name : List.of(EVENTS, SUMMARY, MODEL)) {
-      if (Files.exists(folder.resolve(name))) {
-        throw new ConfigException(
-            "out",
-            "%s already holds a run (%s); go on with --resume auto, or give another folder with --out"
-                .formatted(folder, name));
-      }
-    }
-  }
-
   /** Returns the folder's path. */
   public Path path() {
     return folder;
-  }
-
-  /** Returns the path of the saved model in a run's folder. */
-  public static Path modelIn(Path folder) {
-    return folder.resolve(MODEL);
-  }
-
-  /** Returns the path of the events in a run's folder. */
-  public static Path eventsIn(Path folder) {
-    return folder.resolve(EVENTS);
-  }
-
-  /** Returns the path of the summary in a run's folder. */
-  public static Path summaryIn(Path folder) {
-    return folder.resolve(SUMMARY);
-  }
-
-  /** Returns the path of the checkpoints in a run's folder. */
-  public static Path checkpointsIn(Path folder) {
-    return folder.resolve(CHECKPOINTS);
-  }
-
-  /** Tells whether a run in this folder has ended well. */
-  public static boolean isFinished(Path folder) {
-    return Files.exists(summaryIn(folder));
   }
 
   @Override
@@ -283,7 +201,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
 
   /** Writes what the run achieved; to a new name first, so that a half-written one never shows. */
   public void writeSummary(Map<String, Object> summary) {
-    write(SUMMARY, summary);
+    write(RunPaths.SUMMARY, summary);
   }
 
   /** Writes what other libraries need beside the weights, if anything. */
@@ -298,25 +216,12 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     var part = folder.resolve(name + ".part");
     try {
       Files.deleteIfExists(part);
-      Files.createFile(part, owner("rw-------"));
+      Files.createFile(part, RunPaths.owner("rw-------"));
       Files.writeString(part, json.pretty(values));
       Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot write " + file, failure);
     }
-  }
-
-  static FileAttribute<Set<PosixFilePermission>> owner(String permissions) {
-    return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions));
-  }
-
-  private static String reason(IOException failure) {
-    return switch (failure) {
-      case AccessDeniedException _ -> "permission denied";
-      case NoSuchFileException _ -> "no folder can be made there";
-      case FileSystemException known when known.getReason() != null -> known.getReason();
-      default -> String.valueOf(failure.getMessage());
-    };
   }
 
   @Override

@@ -43,7 +43,7 @@ record RunMark(String run, String launch) {
   void writeTo(Path folder) throws IOException {
     var part = folder.resolve(FILE + ".part");
     Files.deleteIfExists(part);
-    Files.createFile(part, RunFolder.owner("rw-------"));
+    Files.createFile(part, RunPaths.owner("rw-------"));
     Files.writeString(part, "run %s%nlaunch %s%n".formatted(run, launch));
     Files.move(part, folder.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
   }

@@ -95,12 +95,12 @@ class RunIdentityTests {
   }
 
   private Path checkpoint(int update) {
-    return checkpoint(RunFolder.checkpointsIn(out), update);
+    return checkpoint(RunPaths.checkpointsIn(out), update);
   }
 
   private static List<JsonNode> events(Path run) {
     try {
-      return Files.readString(RunFolder.eventsIn(run))
+      return Files.readString(RunPaths.eventsIn(run))
           .lines()
           .map(JsonMapper.shared()::readTree)
           .toList();
@@ -163,7 +163,7 @@ class RunIdentityTests {
   @Test
   void aTrainerIsRefusedBeforeItsFirstStepWhereAnotherHasSaved() {
     train(4, anew());
-    var shared = RunFolder.checkpointsIn(out);
+    var shared = RunPaths.checkpointsIn(out);
     var run = new ConfiguredRun(steps(2), World.solo());
     try (var trainer = run.trainer(_ -> {}).checkpoints(CheckpointSettings.in(shared)).build()) {
       assertThatThrownBy(() -> trainer.fit(run.source(), 1)).isInstanceOf(ConfigException.class);
@@ -174,7 +174,7 @@ class RunIdentityTests {
   @Test
   void aCheckpointWithoutIdentityIsGoneOnFrom() throws IOException {
     train(4, anew());
-    for (var path : Restorer.candidates(RunFolder.checkpointsIn(out))) {
+    for (var path : Restorer.candidates(RunPaths.checkpointsIn(out))) {
       forgetRun(path);
     }
     Files.delete(out.resolve(".run"));
@@ -230,14 +230,14 @@ class RunIdentityTests {
     var whole = train(8, anew());
     train(10, new Resume.From(checkpoint(4)));
     assertThat(updates(out)).isEqualTo(until(10));
-    var aside = RunFolder.checkpointsIn(out).resolve("aside-1");
+    var aside = RunPaths.checkpointsIn(out).resolve("aside-1");
     assertThat(checkpoint(aside, 8)).isDirectory();
     assertThat(updates(aside)).isEqualTo(until(8));
     assertThat(notes).anyMatch(note -> note.contains("after update 4") && note.contains("aside-1"));
 
     train(7, new Resume.From(checkpoint(aside, 6)));
     assertThat(updates(out)).isEqualTo(until(7));
-    assertThat(Restorer.candidates(RunFolder.checkpointsIn(out))).containsExactly(checkpoint(7));
+    assertThat(Restorer.candidates(RunPaths.checkpointsIn(out))).containsExactly(checkpoint(7));
     assertThat(weights(train(8, auto()))).isEqualTo(weights(whole));
     assertThat(updates(out)).isEqualTo(until(8));
   }
@@ -274,7 +274,7 @@ class RunIdentityTests {
   @Test
   void aTornLineIsTakenBack() throws IOException {
     train(4, anew());
-    var events = RunFolder.eventsIn(out);
+    var events = RunPaths.eventsIn(out);
     var text = Files.readString(events);
     Files.writeString(events, text.substring(0, text.indexOf("\"update\":3") + 5));
     train(6, auto());
@@ -292,14 +292,14 @@ class RunIdentityTests {
     assertThat(weights(first)).isEqualTo(weights(whole));
     assertThat(notes).contains("resumed from " + checkpoint(4));
 
-    CheckpointFolders.delete(checkpoint(RunFolder.checkpointsIn(branch), 6));
+    CheckpointFolders.delete(checkpoint(RunPaths.checkpointsIn(branch), 6));
     notes.clear();
     assertThat(weights(train(steps(6), branch, restart))).isEqualTo(weights(whole));
     assertThat(notes).contains("resumed from " + checkpoint(4));
 
     notes.clear();
     train(steps(8), branch, restart);
-    assertThat(notes).contains("resumed from " + checkpoint(RunFolder.checkpointsIn(branch), 6));
+    assertThat(notes).contains("resumed from " + checkpoint(RunPaths.checkpointsIn(branch), 6));
   }
 
   @Test
