@@ -1,6 +1,5 @@
 package dev.flotilla.launch;
 
-import dev.flotilla.control.CollectiveEntry;
 import dev.flotilla.control.ControlFolder;
 import dev.flotilla.control.FailureNotice;
 import dev.flotilla.control.Frame;
@@ -10,7 +9,6 @@ import dev.flotilla.control.Peer;
 import dev.flotilla.control.RankPlace;
 import dev.flotilla.control.SilenceWatch;
 import dev.flotilla.control.StopVote;
-import dev.flotilla.control.TraceReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,8 +17,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +37,7 @@ final class ControlRoom implements AutoCloseable {
   private final Console console;
   private final OtherHosts others;
   private final SilenceWatch silence = new SilenceWatch(System::nanoTime);
-  private final SortedMap<Integer, TraceReader> traces = new TreeMap<>();
+  private final RankTraces traces;
   private final Set<Peer> joined = new HashSet<>();
   private final Set<Peer> everJoined = new HashSet<>();
   private final Set<Peer> noted = new HashSet<>();
@@ -57,6 +53,7 @@ final class ControlRoom implements AutoCloseable {
     this.folder = folder;
     this.console = console;
     this.others = others;
+    this.traces = new RankTraces(console);
   }
 
   /** Opens the channel of a launch. */
@@ -84,6 +81,11 @@ final class ControlRoom implements AutoCloseable {
     return silence;
   }
 
+  /** Returns what the ranks of this host note of themselves. */
+  RankTraces traces() {
+    return traces;
+  }
+
   /** Tells whether somebody has ever connected in this attempt. */
   boolean hasJoined(Peer peer) {
     return everJoined.contains(peer);
@@ -102,7 +104,7 @@ final class ControlRoom implements AutoCloseable {
     notice = null;
     hub.expect(attempt);
     for (int rank : ranks) {
-      traces.put(rank, folder.newTrace(rank));
+      traces.watch(rank, folder.newTrace(rank));
     }
   }
 
@@ -121,7 +123,7 @@ final class ControlRoom implements AutoCloseable {
     silence.tick();
     if (System.nanoTime() - lastBeat >= BEAT.toNanos()) {
       lastBeat = System.nanoTime();
-      hub.sendToHosts(new Frame.HostState(ownPlaces()));
+      hub.sendToHosts(new Frame.HostState(traces.places()));
     }
   }
 
@@ -275,17 +277,6 @@ final class ControlRoom implements AutoCloseable {
         .toList();
   }
 
-  /** Writes the last collectives of all ranks of this host. */
-  void dumpCollectives(Path logDir) {
-    for (TraceReader trace : traces.values()) {
-      try {
-        Path _ = trace.dump(logDir);
-      } catch (IOException e) {
-        console.say("the collectives of a rank cannot be written: " + e.getMessage());
-      }
-    }
-  }
-
   RankPlace place(int rank) {
     return places().stream()
         .filter(place -> place.rank() == rank)
@@ -293,25 +284,11 @@ final class ControlRoom implements AutoCloseable {
         .orElse(RankPlace.unknown(rank));
   }
 
-  SortedMap<Integer, TraceReader> traces() {
-    return traces;
-  }
-
-  SortedMap<Integer, List<CollectiveEntry>> rings() {
-    var rings = new TreeMap<Integer, List<CollectiveEntry>>();
-    traces.forEach((rank, trace) -> rings.put(rank, trace.entries()));
-    return rings;
-  }
-
   /** Returns where all ranks are, those of this host first-hand. */
   List<RankPlace> places() {
-    var places = new ArrayList<>(ownPlaces());
+    var places = new ArrayList<>(traces.places());
     places.addAll(others.places());
     return places;
-  }
-
-  private List<RankPlace> ownPlaces() {
-    return traces.values().stream().map(TraceReader::place).toList();
   }
 
   /** Returns the most updates that a rank has made. */

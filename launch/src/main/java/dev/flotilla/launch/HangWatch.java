@@ -157,12 +157,14 @@ final class HangWatch {
   String whereabouts() {
     List<Whereabouts.Seen> seen = room.places().stream().map(this::seen).toList();
     String parting =
-        Whereabouts.difference(room.rings()).map(difference -> "; " + difference).orElse("");
+        Whereabouts.difference(room.traces().collectives())
+            .map(difference -> "; " + difference)
+            .orElse("");
     return Whereabouts.sentence(seen) + parting;
   }
 
   private Whereabouts.Seen seen(RankPlace place) {
-    boolean isOwn = room.traces().containsKey(place.rank());
+    boolean isOwn = room.traces().contain(place.rank());
     boolean isGone = isOwn && process(place.rank()).isEmpty();
     Peer voice = isOwn ? new Peer.Rank(place.rank()) : room.others().hostOf(place.rank());
     Duration silent = room.silence().of(voice);
@@ -171,7 +173,7 @@ final class HangWatch {
   }
 
   private void dump() throws InterruptedException {
-    room.dumpCollectives(logDir);
+    room.traces().dumpCollectives(logDir);
     room.dumpThreads(logDir, DUMP_TAKES);
   }
 

@@ -227,7 +227,7 @@ final class Supervisor {
     if (seenFirst.mayHaveWaited()) {
       tellAll(reporter.notice(seenFirst, stop, stopped, hangs.staller()));
     }
-    room.dumpCollectives(settings.logDir());
+    room.traces().dumpCollectives(settings.logDir());
     stopRanks();
     return report(reporter.failure(seenFirst, stop, stopped, hangs.staller(), whereabouts));
   }
@@ -236,7 +236,7 @@ final class Supervisor {
     Instant stop = Instant.now();
     String whereabouts = whereabouts();
     tellRanks(notice);
-    room.dumpCollectives(settings.logDir());
+    room.traces().dumpCollectives(settings.logDir());
     stopRanks();
     return report(reporter.elsewhere(notice, stop, whereabouts));
   }
@@ -245,7 +245,7 @@ final class Supervisor {
     Instant stop = Instant.now();
     FailureNotice notice = reporter.noticeOf(hang, settings);
     tellAll(notice);
-    room.dumpCollectives(settings.logDir());
+    room.traces().dumpCollectives(settings.logDir());
     stopRanks();
     return report(reporter.hung(hang, notice, stop));
   }
