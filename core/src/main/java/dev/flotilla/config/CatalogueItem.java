@@ -1,6 +1,5 @@
 package dev.flotilla.config;
 
-import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.util.List;
 import java.util.Map;
@@ -27,11 +26,7 @@ public record CatalogueItem(
   public record Key(String name, Optional<String> def, String doc) {
 
     private static Key of(SettingsKey key) {
-      Setting setting = key.setting();
-      return new Key(
-          key.name(),
-          key.hasDefault() ? Optional.of(setting.def()) : Optional.empty(),
-          setting.doc());
+      return new Key(key.name(), key.def(), key.setting().doc());
     }
   }
 

@@ -8,11 +8,27 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** One key of a settings record: its name in a recipe, its type, its default and its meaning. */
-record SettingsKey(String name, Type type, Setting setting) {
+/**
+ * One key of a settings record.
+ *
+ * @param name its name in a recipe
+ * @param def its default in YAML notation; nothing where it has none
+ * @param setting what it means
+ */
+record SettingsKey(String name, Type type, Optional<String> def, Setting setting) {
 
-  static SettingsKey of(RecordComponent component, Setting setting) {
-    return new SettingsKey(snakeCase(component.getName()), component.getGenericType(), setting);
+  /**
+   * Describes a component.
+   *
+   * @param otherwise the default where the annotation states none
+   */
+  static SettingsKey of(RecordComponent component, Setting setting, Optional<String> otherwise) {
+    boolean isStated = !setting.def().equals(Setting.REQUIRED);
+    return new SettingsKey(
+        snakeCase(component.getName()),
+        component.getGenericType(),
+        isStated ? Optional.of(setting.def()) : otherwise,
+        setting);
   }
 
   /** Tells whether a recipe must state this key. */
@@ -26,12 +42,12 @@ record SettingsKey(String name, Type type, Setting setting) {
   }
 
   boolean hasDefault() {
-    return !setting.def().equals(Setting.REQUIRED);
+    return def.isPresent();
   }
 
   /** Tells whether a recipe may leave the value empty. */
   boolean isNullable() {
-    return setting.def().equals("null") || hasAlternative();
+    return def.equals(Optional.of("null")) || hasAlternative();
   }
 
   /** Tells whether the value may differ from rank to rank. */
@@ -49,10 +65,7 @@ record SettingsKey(String name, Type type, Setting setting) {
   /** Returns the default as if it had been written in the recipe. */
   Node defaultValue() {
     Place place = Place.ofFile("default of " + name);
-    if (isNullable() && !hasDefault()) {
-      return new Node.Scalar(place, "null", true);
-    }
-    String text = setting.def();
+    String text = def.orElse("null");
     if (text.matches("[\\w.*-]*")) {
       return new Node.Scalar(place, text, true);
     }

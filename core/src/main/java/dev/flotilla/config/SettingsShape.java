@@ -1,5 +1,7 @@
 package dev.flotilla.config;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.flotilla.settings.Setting;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
@@ -26,10 +28,21 @@ final class SettingsShape {
   /** A component and, where a recipe may state it, its key. */
   record Part(RecordComponent component, Optional<SettingsKey> key) {
 
-    private static Part of(RecordComponent component) {
-      Setting setting = component.getAnnotation(Setting.class);
-      return new Part(
-          component, Optional.ofNullable(setting).map(s -> SettingsKey.of(component, s)));
+    private static Part of(RecordComponent component, Optional<Record> defaults) {
+      var setting = Optional.ofNullable(component.getAnnotation(Setting.class));
+      var part = new Part(component, Optional.empty());
+      var def = defaults.map(record -> yaml(part.valueIn(record)));
+      return new Part(component, setting.map(s -> SettingsKey.of(component, s, def)));
+    }
+
+    private static String yaml(@Nullable Object value) {
+      return switch (value) {
+        case null -> "null";
+        case Double number when number == Math.rint(number) -> "" + number.longValue();
+        case List<?> list -> list.stream().map(Part::yaml).collect(joining(", ", "[", "]"));
+        case Enum<?> word -> "" + ScalarType.of(word.getDeclaringClass()).write(word);
+        default -> "" + ScalarType.of(value.getClass()).write(value);
+      };
     }
 
     @Nullable Object valueIn(Record owner) {
@@ -50,7 +63,17 @@ final class SettingsShape {
   }
 
   static SettingsShape of(Class<? extends Record> type) {
-    return new SettingsShape(type, Stream.of(type.getRecordComponents()).map(Part::of).toList());
+    var defaults = defaults(type);
+    return new SettingsShape(
+        type, Stream.of(type.getRecordComponents()).map(part -> Part.of(part, defaults)).toList());
+  }
+
+  /** Returns what the constructor without parameters makes, where there is one. */
+  private static Optional<Record> defaults(Class<? extends Record> type) {
+    return Stream.of(type.getDeclaredConstructors())
+        .filter(constructor -> constructor.getParameterCount() == 0)
+        .findAny()
+        .map(constructor -> create(type, constructor));
   }
 
   /** Returns all components in the order of the constructor. */
@@ -112,10 +135,20 @@ final class SettingsShape {
    * @throws RuntimeException what the constructor throws
    */
   Record create(@Nullable Object[] values) {
+    List<Class<?>> types = new ArrayList<>();
+    parts.forEach(part -> types.add(part.component().getType()));
     try {
-      var constructor = constructor();
+      return create(type, type.getDeclaredConstructor(types.toArray(Class<?>[]::new)), values);
+    } catch (NoSuchMethodException e) {
+      throw new IllegalStateException(type + " cannot be made", e);
+    }
+  }
+
+  private static Record create(
+      Class<?> type, Constructor<?> constructor, @Nullable Object... values) {
+    try {
       constructor.trySetAccessible();
-      return constructor.newInstance(values);
+      return (Record) constructor.newInstance(values);
     } catch (InvocationTargetException e) {
       if (e.getCause() instanceof RuntimeException cause) {
         throw cause;
@@ -124,11 +157,5 @@ final class SettingsShape {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(type + " cannot be made", e);
     }
-  }
-
-  private Constructor<? extends Record> constructor() throws NoSuchMethodException {
-    List<Class<?>> types = new ArrayList<>();
-    parts.forEach(part -> types.add(part.component().getType()));
-    return type.getDeclaredConstructor(types.toArray(Class<?>[]::new));
   }
 }

@@ -8,8 +8,7 @@ import dev.flotilla.settings.Setting;
  *
  * @param warmupSteps updates of linear warm-up
  */
-public record Constant(
-    @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps)
+public record Constant(@Setting(doc = "updates of linear warm-up, >= 0") long warmupSteps)
     implements Schedule {
 
   /** Checks the settings. */

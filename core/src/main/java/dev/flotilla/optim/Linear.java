@@ -10,9 +10,8 @@ import dev.flotilla.settings.Setting;
  * @param endFactor fraction e of the rate at the end
  */
 public record Linear(
-    @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps,
-    @Setting(doc = "fraction of the learning rate at the end, in [0, 1]", def = "0")
-        double endFactor)
+    @Setting(doc = "updates of linear warm-up, >= 0") long warmupSteps,
+    @Setting(doc = "fraction of the learning rate at the end, in [0, 1]") double endFactor)
     implements Schedule {
 
   /** Checks the settings. */

@@ -21,7 +21,9 @@ public @interface Setting {
   String doc();
 
   /**
-   * The default in YAML notation, for example {@code 0.9}, {@code [0.9, 0.999]} or {@code null}.
+   * The default in YAML notation, for example {@code 0.9}, {@code [0.9, 0.999]} or {@code null}. A
+   * record that has a constructor without parameters needs none: what that constructor makes holds
+   * the defaults.
    */
   String def() default REQUIRED;
 

@@ -56,6 +56,18 @@ final class SettingsBinderTests {
 
   record Undocumented(int key) {}
 
+  record Published(
+      @Setting(doc = "") int size,
+      @Setting(doc = "") double rate,
+      @Setting(doc = "") Mood mood,
+      @Setting(doc = "") List<Double> steps,
+      @Setting(doc = "") @Nullable Integer classes,
+      @Setting(doc = "", def = "3") int stated) {
+    Published() {
+      this(768, 20, Mood.VERY_BUSY, List.of(0.999, 1.0), null, 2);
+    }
+  }
+
   private static <T extends Record> T bind(String text, Class<T> type) {
     return SettingsBinder.bind(Recipe.parse("r.yaml", text), type, TestCatalogue.catalogue());
   }
@@ -95,6 +107,15 @@ final class SettingsBinderTests {
                 List.of(new Inner(1), new Inner(7), new Inner(7)),
                 new TestCatalogue.Sgd(1),
                 null));
+  }
+
+  @Test
+  void takesDefaultsFromTheConstructorWithoutParameters() {
+    assertThat(bind("{}", Published.class))
+        .isEqualTo(new Published(768, 20, Mood.VERY_BUSY, List.of(0.999, 1.0), null, 3));
+    assertThat(SettingsShape.of(Published.class).keys())
+        .extracting(key -> key.def().orElseThrow())
+        .containsExactly("768", "20", "very_busy", "[0.999, 1]", "null", "3");
   }
 
   @Test

@@ -48,25 +48,19 @@ import java.util.Set;
  * @param indices how indices are encoded
  */
 public record Dgc(
-    @Setting(doc = "updates before compression begins, >= 0", def = "0") long rampupBeginStep,
-    @Setting(doc = "updates over which the list of sparsities is walked, >= 1", def = "1")
-        long rampupStep,
+    @Setting(doc = "updates before compression begins, >= 0") long rampupBeginStep,
+    @Setting(doc = "updates over which the list of sparsities is walked, >= 1") long rampupStep,
     @Setting(
             doc =
-                "fractions of the gradient that are not sent, each in [0, 1), one after the other",
-            def = "[0.999]")
+                "fractions of the gradient that are not sent, each in [0, 1), one after the other")
         List<Double> sparsity,
-    @Setting(doc = "parameters with fewer elements are exchanged densely", def = "16384")
-        long minNumel,
-    @Setting(doc = "find entries by a sampled threshold, or the exact largest", def = "sampled")
-        Selection selection,
+    @Setting(doc = "parameters with fewer elements are exchanged densely") long minNumel,
+    @Setting(doc = "find entries by a sampled threshold, or the exact largest") Selection selection,
     @Setting(
             doc = "values as fp32, or fp16 with the rounding kept for later",
-            def = "fp32",
             words = {"fp32", "fp16"})
         Dtype values,
-    @Setting(doc = "indices as int32, or packed into about 12 bits", def = "int32")
-        IndexFormat indices)
+    @Setting(doc = "indices as int32, or packed into about 12 bits") IndexFormat indices)
     implements Strategy {
 
   /** Checks the settings. */

@@ -34,15 +34,13 @@ import java.util.Map;
  * @param wire the number type on the wire
  */
 public record FuseAllReduce(
-    @Setting(doc = "megabytes (2^20 bytes) that close a bucket", def = "32") double sizeMb,
-    @Setting(doc = "most tensors in a bucket; 1 for a bucket per tensor", def = "50")
-        int maxTensors,
-    @Setting(doc = "megabytes of the last bucket, which nothing hides", def = "1") double lastMb,
-    @Setting(doc = "reduce buckets while backward goes on", def = "true") boolean overlap,
-    @Setting(doc = "cut by size, or by what is measured: mg_wfbp", def = "size") BucketRule plan,
+    @Setting(doc = "megabytes (2^20 bytes) that close a bucket") double sizeMb,
+    @Setting(doc = "most tensors in a bucket; 1 for a bucket per tensor") int maxTensors,
+    @Setting(doc = "megabytes of the last bucket, which nothing hides") double lastMb,
+    @Setting(doc = "reduce buckets while backward goes on") boolean overlap,
+    @Setting(doc = "cut by size, or by what is measured: mg_wfbp") BucketRule plan,
     @Setting(
             doc = "numbers on the wire: fp32, bf16 or fp16; sums are float32",
-            def = "fp32",
             words = {"fp32", "bf16", "fp16"})
         Dtype wire)
     implements Strategy {

@@ -18,7 +18,9 @@ public record Bert(
     @Setting(doc = "a config.json as Hugging Face writes it") Path config,
     @Setting(doc = "classes of a sequence, in place of the pre-training heads", def = "null")
         @Nullable Integer classes,
-    @Setting(doc = "masked positions that one next-sentence term counts for", def = "20")
+    @Setting(
+            doc = "masked positions that one next-sentence term counts for",
+            def = "" + BertNetwork.NSP_WEIGHT)
         double nspWeight)
     implements NetworkModel {
 

@@ -54,20 +54,21 @@ final class BertConfigFile {
     requireText("model_type", "bert");
     requireText("hidden_act", "gelu");
     requireText("position_embedding_type", "absolute");
+    var base = BertSizes.BASE;
     try {
       return new BertSizes(
-          whole("vocab_size", 30522),
-          whole("hidden_size", 768),
-          whole("num_hidden_layers", 12),
-          whole("num_attention_heads", 12),
-          whole("intermediate_size", 3072),
-          whole("max_position_embeddings", 512),
-          whole("type_vocab_size", 2),
-          real("hidden_dropout_prob", 0.1),
-          real("attention_probs_dropout_prob", 0.1),
-          real("layer_norm_eps", 1e-12),
-          real("initializer_range", 0.02),
-          whole("pad_token_id", 0));
+          whole("vocab_size", base.vocabSize()),
+          whole("hidden_size", base.hiddenSize()),
+          whole("num_hidden_layers", base.numHiddenLayers()),
+          whole("num_attention_heads", base.numAttentionHeads()),
+          whole("intermediate_size", base.intermediateSize()),
+          whole("max_position_embeddings", base.maxPositionEmbeddings()),
+          whole("type_vocab_size", base.typeVocabSize()),
+          real("hidden_dropout_prob", base.hiddenDropoutProb()),
+          real("attention_probs_dropout_prob", base.attentionProbsDropoutProb()),
+          real("layer_norm_eps", base.layerNormEps()),
+          real("initializer_range", base.initializerRange()),
+          whole("pad_token_id", base.padTokenId()));
     } catch (ConfigException e) {
       throw new ConfigException(
           e.problems().stream()

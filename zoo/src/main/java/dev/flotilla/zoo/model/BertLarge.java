@@ -23,20 +23,18 @@ import org.jspecify.annotations.Nullable;
  */
 @Summary("BERT-large as bert-large-uncased; pre-training heads, or a classifier of sequences.")
 public record BertLarge(
-    @Setting(doc = "classes of a sequence, in place of the pre-training heads", def = "null")
+    @Setting(doc = "classes of a sequence, in place of the pre-training heads")
         @Nullable Integer classes,
-    @Setting(doc = "masked positions that one next-sentence term counts for", def = "20")
-        double nspWeight,
-    @Setting(doc = "number of tokens", def = "30522") int vocabSize,
-    @Setting(doc = "numbers per token", def = "1024") int hiddenSize,
-    @Setting(doc = "encoder layers", def = "24") int numHiddenLayers,
-    @Setting(doc = "heads of each layer; must divide hidden_size", def = "16")
-        int numAttentionHeads,
-    @Setting(doc = "width of each layer's inner part", def = "4096") int intermediateSize,
-    @Setting(doc = "longest sequence", def = "512") int maxPositionEmbeddings,
-    @Setting(doc = "fraction of outputs set to zero in training, in [0, 1)", def = "0.1")
+    @Setting(doc = "masked positions that one next-sentence term counts for") double nspWeight,
+    @Setting(doc = "number of tokens") int vocabSize,
+    @Setting(doc = "numbers per token") int hiddenSize,
+    @Setting(doc = "encoder layers") int numHiddenLayers,
+    @Setting(doc = "heads of each layer; must divide hidden_size") int numAttentionHeads,
+    @Setting(doc = "width of each layer's inner part") int intermediateSize,
+    @Setting(doc = "longest sequence") int maxPositionEmbeddings,
+    @Setting(doc = "fraction of outputs set to zero in training, in [0, 1)")
         double hiddenDropoutProb,
-    @Setting(doc = "fraction of attention set to zero in training, in [0, 1)", def = "0.1")
+    @Setting(doc = "fraction of attention set to zero in training, in [0, 1)")
         double attentionProbsDropoutProb)
     implements SizedBert {
 
@@ -57,7 +55,21 @@ public record BertLarge(
 
   /** Creates the published model for pre-training. */
   public BertLarge() {
-    this(null, 20, 30522, 1024, 24, 16, 4096, 512, 0.1, 0.1);
+    this(BertSizes.published(1024, 24, 16));
+  }
+
+  private BertLarge(BertSizes sizes) {
+    this(
+        null,
+        BertNetwork.NSP_WEIGHT,
+        sizes.vocabSize(),
+        sizes.hiddenSize(),
+        sizes.numHiddenLayers(),
+        sizes.numAttentionHeads(),
+        sizes.intermediateSize(),
+        sizes.maxPositionEmbeddings(),
+        sizes.hiddenDropoutProb(),
+        sizes.attentionProbsDropoutProb());
   }
 
   @Override

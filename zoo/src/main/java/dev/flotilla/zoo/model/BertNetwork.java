@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
     implements Network {
 
+  /** Masked positions that a next-sentence term counts for, where nobody says another number. */
+  static final int NSP_WEIGHT = 20;
+
   BertNetwork {
     Check.that(classes == null || classes >= 2, "classes", "must be at least 2", "" + classes)
         .and(nspWeight >= 0, "nsp_weight", "must be at least 0", nspWeight)
@@ -39,6 +42,7 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
       int maxPositionEmbeddings,
       double hiddenDropoutProb,
       double attentionProbsDropoutProb) {
+    var common = BertSizes.BASE;
     var sizes =
         new BertSizes(
             vocabSize,
@@ -47,12 +51,12 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
             numAttentionHeads,
             intermediateSize,
             maxPositionEmbeddings,
-            2,
+            common.typeVocabSize(),
             hiddenDropoutProb,
             attentionProbsDropoutProb,
-            1e-12,
-            0.02,
-            0);
+            common.layerNormEps(),
+            common.initializerRange(),
+            common.padTokenId());
     return new BertNetwork(sizes, classes, nspWeight);
   }
 

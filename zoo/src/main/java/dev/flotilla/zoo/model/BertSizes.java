@@ -32,6 +32,9 @@ record BertSizes(
     double initializerRange,
     int padTokenId) {
 
+  /** BERT-base, which also has what a {@code config.json} may leave out. */
+  static final BertSizes BASE = published(768, 12, 12);
+
   /** More than any published one by far, so that a slip of the pen does not fill memory. */
   private static final int MOST_LAYERS = 10_000;
 
@@ -73,6 +76,23 @@ record BertSizes(
             "must be a token in [0, vocab_size)",
             padTokenId)
         .orThrow();
+  }
+
+  /** Returns the sizes of a published model: what differs is given, the rest is common to all. */
+  static BertSizes published(int hiddenSize, int numHiddenLayers, int numAttentionHeads) {
+    return new BertSizes(
+        30522,
+        hiddenSize,
+        numHiddenLayers,
+        numAttentionHeads,
+        4 * hiddenSize,
+        512,
+        2,
+        0.1,
+        0.1,
+        1e-12,
+        0.02,
+        0);
   }
 
   private static boolean isFraction(double value) {

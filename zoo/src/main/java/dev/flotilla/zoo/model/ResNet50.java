@@ -17,16 +17,13 @@ import java.util.List;
  */
 @Summary("ResNet-50 for RGB images, with torchvision's names.")
 public record ResNet50(
-    @Setting(doc = "number of classes, at least 2", def = "1000") int classes,
-    @Setting(doc = "imagenet for large images, cifar for 32x32", def = "imagenet") Stem stem,
-    @Setting(
-            doc = "batch, or group: the same whatever the batch, as gradient_merge wants it",
-            def = "batch")
+    @Setting(doc = "number of classes, at least 2") int classes,
+    @Setting(doc = "imagenet for large images, cifar for 32x32") Stem stem,
+    @Setting(doc = "batch, or group: the same whatever the batch, as gradient_merge wants it")
         Normalization normalization,
-    @Setting(doc = "groups of channels for normalization: group; must divide width", def = "32")
-        int groups,
-    @Setting(doc = "start every block as the identity", def = "false") boolean zeroInitResidual,
-    @Setting(doc = "channels of the first stage, at least 1", def = "64") int width)
+    @Setting(doc = "groups of channels for normalization: group; must divide width") int groups,
+    @Setting(doc = "start every block as the identity") boolean zeroInitResidual,
+    @Setting(doc = "channels of the first stage, at least 1") int width)
     implements NetworkModel {
 
   /** Checks the settings. */
@@ -34,14 +31,23 @@ public record ResNet50(
     network(classes, stem, normalization, groups, zeroInitResidual, width);
   }
 
+  /** Creates the published network for ImageNet's classes. */
+  public ResNet50() {
+    this(ResidualNetwork.CLASSES);
+  }
+
   /** Creates the published network for so many classes. */
   public ResNet50(int classes) {
-    this(classes, Stem.IMAGENET, Normalization.BATCH, 32, false, 64);
+    this(classes, Stem.IMAGENET);
+  }
+
+  private ResNet50(int classes, Stem stem) {
+    this(classes, stem, Normalization.BATCH, ResidualNetwork.GROUPS, false, ResidualNetwork.WIDTH);
   }
 
   /** Creates the variant for images of 32×32 pixels. */
   public static ResNet50 forCifar(int classes) {
-    return new ResNet50(classes, Stem.CIFAR, Normalization.BATCH, 32, false, 64);
+    return new ResNet50(classes, Stem.CIFAR);
   }
 
   private static ResidualNetwork network(

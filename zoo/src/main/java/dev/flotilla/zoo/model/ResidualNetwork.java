@@ -27,6 +27,12 @@ record ResidualNetwork(
     int width)
     implements Network {
 
+  /** The published sizes, which all depths have in common. */
+  static final int CLASSES = 1000;
+
+  static final int GROUPS = 32;
+  static final int WIDTH = 64;
+
   ResidualNetwork {
     boolean isDivisible =
         normalization == Normalization.BATCH || (groups >= 1 && width % groups == 0);

@@ -14,11 +14,10 @@ import dev.flotilla.settings.Summary;
  */
 @Summary("VGG-16 for RGB images of at least 32x32 pixels, with torchvision's names.")
 public record Vgg16(
-    @Setting(doc = "number of classes, at least 2", def = "1000") int classes,
-    @Setting(doc = "fraction of hidden numbers set to zero in training, in [0, 1)", def = "0.5")
-        double dropout,
-    @Setting(doc = "width of the two hidden layers, at least 1", def = "4096") int hidden,
-    @Setting(doc = "channels of the first block, at least 1", def = "64") int width)
+    @Setting(doc = "number of classes, at least 2") int classes,
+    @Setting(doc = "fraction of hidden numbers set to zero in training, in [0, 1)") double dropout,
+    @Setting(doc = "width of the two hidden layers, at least 1") int hidden,
+    @Setting(doc = "channels of the first block, at least 1") int width)
     implements NetworkModel {
 
   /** Checks the settings. */
@@ -26,9 +25,14 @@ public record Vgg16(
     new VggNetwork(false, classes, dropout, hidden, width);
   }
 
+  /** Creates the published network for ImageNet's classes. */
+  public Vgg16() {
+    this(VggNetwork.CLASSES);
+  }
+
   /** Creates the published network for so many classes. */
   public Vgg16(int classes) {
-    this(classes, 0.5, 4096, 64);
+    this(classes, VggNetwork.DROPOUT, VggNetwork.HIDDEN, VggNetwork.WIDTH);
   }
 
   @Override

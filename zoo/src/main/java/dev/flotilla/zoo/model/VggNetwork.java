@@ -19,6 +19,13 @@ import java.util.List;
 record VggNetwork(boolean hasNorms, int classes, double dropout, int hidden, int width)
     implements Network {
 
+  /** The published sizes, with BatchNorm or without. */
+  static final int CLASSES = 1000;
+
+  static final double DROPOUT = 0.5;
+  static final int HIDDEN = 4096;
+  static final int WIDTH = 64;
+
   private static final List<Integer> CONVOLUTIONS = List.of(2, 2, 3, 3, 3);
   private static final List<Integer> WIDTHS = List.of(1, 2, 4, 8, 8);
   private static final int LEAST_SIDE = 32;
