@@ -248,7 +248,14 @@ public final class Gradients implements AutoCloseable {
   /** Puts down, or takes up, the sums of a window that has not ended. */
   public void remember(State summed) {
     writeCount();
-    summed.tensor("gradients", withTail);
+    if (summed.has("tail")) {
+      summed.tensor("gradients", values);
+      try (var numbersBehind = withTail.narrow(0, layout.length(), TAIL)) {
+        summed.tensor("tail", numbersBehind);
+      }
+    } else { // Earlier versions saved both as one.
+      summed.tensor("gradients", withTail);
+    }
     count = summed.number("count", count);
     // A sum of tails has no carry: what was written on other ranks is not how this count is split.
     sealedHigh = UNKNOWN;

@@ -31,7 +31,7 @@ final class LoadedPart implements State, AutoCloseable {
 
   @Override
   public boolean has(String name) {
-    return file.metadata().containsKey(name);
+    return file.metadata().containsKey(name) || file.contains(name);
   }
 
   @Override

@@ -51,7 +51,12 @@ final class LoadingState implements RunState, AutoCloseable {
 
   @Override
   public State shared() {
-    return shared;
+    return new Sliced(shared);
+  }
+
+  @Override
+  public State sliced() {
+    return new Sliced(ranks.getFirst());
   }
 
   @Override
@@ -95,6 +100,47 @@ final class LoadingState implements RunState, AutoCloseable {
 
     @Override
     public void tensor(String name, Tensor live) {}
+  }
+
+  private final class Sliced implements State {
+
+    private final LoadedPart slices;
+
+    Sliced(LoadedPart slices) {
+      this.slices = slices;
+    }
+
+    @Override
+    public void tensor(String name, Tensor live) {
+      shared.tensor(name, live);
+    }
+
+    @Override
+    public void slice(String name, long offset, Tensor live) {
+      if (live.numel() > 0) {
+        slices.tensor(new SliceName(SliceName.EQUAL + name, offset).toString(), live);
+      }
+    }
+
+    @Override
+    public boolean has(String name) {
+      return shared.has(name);
+    }
+
+    @Override
+    public long number(String name, long value) {
+      return shared.number(name, value);
+    }
+
+    @Override
+    public double real(String name, double value) {
+      return shared.real(name, value);
+    }
+
+    @Override
+    public String text(String name, String value) {
+      return shared.text(name, value);
+    }
   }
 
   /** Adds up what some ranks have saved. */

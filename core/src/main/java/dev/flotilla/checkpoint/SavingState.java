@@ -39,7 +39,12 @@ final class SavingState implements RunState {
 
   @Override
   public State shared() {
-    return shared;
+    return new WithSlices(shared, shared, SliceName.EQUAL);
+  }
+
+  @Override
+  public State sliced() {
+    return new WithSlices(shared, own, SliceName.EQUAL);
   }
 
   @Override
@@ -59,7 +64,7 @@ final class SavingState implements RunState {
 
   @Override
   public State summed() {
-    return own.part("sum");
+    return new WithSlices(own.part("sum"), own, SliceName.SUM);
   }
 
   /** Returns the files of this rank by name. */
@@ -75,6 +80,43 @@ final class SavingState implements RunState {
 
   long bytes() {
     return weights.bytes() + shared.bytes() + own.bytes();
+  }
+
+  /**
+   * Slices go to a place of their own.
+   *
+   * @param state where everything else goes
+   * @param prefix what names of slices begin with
+   */
+  private record WithSlices(State state, Part slices, String prefix) implements State {
+
+    /** Of an empty slice there is nothing to save, and its offset may be another one's too. */
+    @Override
+    public void slice(String name, long offset, Tensor live) {
+      if (live.numel() > 0) {
+        slices.tensor(new SliceName(prefix + name, offset).toString(), live);
+      }
+    }
+
+    @Override
+    public void tensor(String name, Tensor live) {
+      state.tensor(name, live);
+    }
+
+    @Override
+    public long number(String name, long value) {
+      return state.number(name, value);
+    }
+
+    @Override
+    public double real(String name, double value) {
+      return state.real(name, value);
+    }
+
+    @Override
+    public String text(String name, String value) {
+      return state.text(name, value);
+    }
   }
 
   /** What goes into one file. */

@@ -74,7 +74,7 @@ final class AdamRule implements Optimizer.Bound {
   @Override
   public void remember(State state) {
     state.tensor("step", step);
-    GroupState.rememberAll(groups, state.part("moments"));
+    GroupState.rememberAll(groups, 2, state.part("moments"));
   }
 
   @Override

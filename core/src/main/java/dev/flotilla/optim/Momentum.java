@@ -118,7 +118,7 @@ public record Momentum(
 
     @Override
     public void remember(State state) {
-      GroupState.rememberAll(groups, state.part("velocity"));
+      GroupState.rememberAll(groups, 1, state.part("velocity"));
     }
 
     @Override

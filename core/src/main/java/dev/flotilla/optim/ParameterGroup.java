@@ -16,8 +16,9 @@ public record ParameterGroup(List<Slice> slices, double weightDecay) {
    *
    * @param parameter values, flat
    * @param gradient gradients of the same elements, flat
+   * @param offset number of its first element in the arena
    */
-  public record Slice(Tensor parameter, Tensor gradient) {}
+  public record Slice(Tensor parameter, Tensor gradient, long offset) {}
 
   /** Copies the list. */
   public ParameterGroup {

@@ -14,6 +14,13 @@ public interface RunState {
   /** Returns what is equal on all ranks; it is written once. */
   State shared();
 
+  /**
+   * Returns what is equal on all ranks but for {@linkplain State#slice slices}, of which each rank
+   * holds its own. Together they make up what {@link #shared} would hold; either takes up what the
+   * other has saved, with any number of ranks and any cut.
+   */
+  State sliced();
+
   /** Returns what only this rank knows; another number of ranks cannot take it up. */
   State own();
 
@@ -29,6 +36,10 @@ public interface RunState {
   /**
    * Returns this rank's part of a sum over all ranks; another number of ranks takes it up with the
    * sum unchanged but for rounding.
+   *
+   * <p>A {@linkplain State#slice slice} of a sum is this rank's own back if neither ranks nor cut
+   * have changed, and otherwise the total over all ranks that saved any of its elements: so slices
+   * of different ranks must not share elements, unless each rank had a tensor of the whole.
    */
   State summed();
 }

@@ -15,6 +15,11 @@ record StatePart(State whole, String prefix) implements State {
   }
 
   @Override
+  public void slice(String name, long offset, Tensor live) {
+    whole.slice(full(name), offset, live);
+  }
+
+  @Override
   public boolean has(String name) {
     return whole.has(full(name));
   }

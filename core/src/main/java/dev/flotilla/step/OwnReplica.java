@@ -29,6 +29,11 @@ public record OwnReplica(RunState state) implements RunState {
   }
 
   @Override
+  public State sliced() {
+    return shared();
+  }
+
+  @Override
   public State own() {
     return state.own();
   }

@@ -58,7 +58,8 @@ final class ParameterGroups implements AutoCloseable {
     var slice =
         new ParameterGroup.Slice(
             TensorScope.keep(arena.values().narrow(0, from, to - from)),
-            TensorScope.keep(arena.gradients().values().narrow(0, from, to - from)));
+            TensorScope.keep(arena.gradients().values().narrow(0, from, to - from)),
+            from);
     slices.add(slice);
     return slice;
   }

@@ -105,8 +105,8 @@ class OptimizersAgainstLibtorchTests {
       torch.manual_seed(1);
       var start = torch.randn(ELEMENTS).to(row.precision().scalarType());
       var gradient = Tensors.zeros(row.precision().scalarType(), ELEMENTS);
-      var a = new ParameterGroup.Slice(start.clone(), gradient);
-      var b = new ParameterGroup.Slice(start.clone(), gradient);
+      var a = new ParameterGroup.Slice(start.clone(), gradient, 0);
+      var b = new ParameterGroup.Slice(start.clone(), gradient, 0);
       double decay = row.ours().weightDecay();
       var wrapped = new TorchOptimizer(row.ours().lr(), decay, row.theirs());
       try (var ours = row.ours().bind(List.of(new ParameterGroup(List.of(a), decay)));

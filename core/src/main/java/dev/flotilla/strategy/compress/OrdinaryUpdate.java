@@ -44,7 +44,9 @@ final class OrdinaryUpdate implements AutoCloseable {
         .map(
             slice ->
                 new ParameterGroup.Slice(
-                    part(arena.values(), slice), part(arena.gradients().values(), slice)))
+                    part(arena.values(), slice),
+                    part(arena.gradients().values(), slice),
+                    slice.offset()))
         .toList();
   }
 

@@ -86,6 +86,11 @@ final class OptimizerMemory implements RunState, TensorState {
   }
 
   @Override
+  public State sliced() {
+    return this;
+  }
+
+  @Override
   public State own() {
     return this;
   }
