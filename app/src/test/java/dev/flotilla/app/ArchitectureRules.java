@@ -19,6 +19,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiPredicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 
@@ -143,28 +145,56 @@ record ArchitectureRules(String root) {
    * inside a sentence for people is none, and a technique may name itself.
    */
   ArchRule nobodyDecidesByATechniquesName(Map<String, String> packagesByName) {
+    return nobodyElseHas("name no technique but itself", packagesByName, String::equals);
+  }
+
+  /**
+   * No sentence for people names a technique's settings but its own: the catalogue knows them. A
+   * name that is a word of the language is one only where a key or a value follows.
+   */
+  ArchRule nobodyWritesAboutATechnique(Map<String, String> packagesByName) {
+    var words = Set.of("recompute", "clip", "exchange");
+    return nobodyElseHas(
+        "write about no technique but itself",
+        packagesByName,
+        (text, name) ->
+            text.contains(" ")
+                && Pattern.compile(
+                        "(?<![\\w.])" + name + (words.contains(name) ? "([.]|: ?)[{a-z]" : "\\b"))
+                    .matcher(text)
+                    .find());
+  }
+
+  private ArchRule nobodyElseHas(
+      String what, Map<String, String> packagesByName, BiPredicate<String, String> isNamedIn) {
     return classes()
         .that()
         .resideInAPackage(root + "..")
         .and()
         .resideOutsideOfPackages(packages("config", "app", "bench", "testkit", "examples"))
-        .should(new NameNoTechniqueButItself(packagesByName));
+        .should(new NameNoTechniqueButItself(what, packagesByName, isNamedIn));
   }
 
   private static final class NameNoTechniqueButItself extends ArchCondition<JavaClass> {
 
     private final Map<String, String> packagesByName;
+    private final BiPredicate<String, String> isNamedIn;
 
-    NameNoTechniqueButItself(Map<String, String> packagesByName) {
-      super("name no technique but itself");
+    NameNoTechniqueButItself(
+        String what, Map<String, String> packagesByName, BiPredicate<String, String> isNamedIn) {
+      super(what);
       this.packagesByName = packagesByName;
+      this.isNamedIn = isNamedIn;
     }
 
     @Override
     public void check(JavaClass type, ConditionEvents events) {
+      var texts = constants(type);
       packagesByName.forEach(
           (name, home) -> {
-            boolean names = !type.getPackageName().equals(home) && constants(type).contains(name);
+            boolean names =
+                !type.getPackageName().equals(home)
+                    && texts.stream().anyMatch(text -> isNamedIn.test(text, name));
             events.add(new SimpleConditionEvent(type, !names, type.getName() + " names " + name));
           });
     }

@@ -93,6 +93,19 @@ class ArchitectureTests {
         new ArchitectureRules("dev.flotilla.app.wrong").nobodyDecidesByATechniquesName(packages));
   }
 
+  /** Which settings would help is theirs to say: see {@link dev.flotilla.settings.Remedy}. */
+  @Test
+  void nobodyWritesAboutAnotherTechnique() {
+    var packages = new HashMap<String, String>();
+    new Catalogue.Names()
+        .settings()
+        .forEach((name, type) -> packages.put(name, type.getPackageName()));
+    assertThat(packages).containsKeys("gradient_merge", "recompute", "clip", "batch_norm");
+    new ArchitectureRules("dev.flotilla").nobodyWritesAboutATechnique(packages).check(PRODUCT);
+    assertBroken(
+        new ArchitectureRules("dev.flotilla.app.wrong").nobodyWritesAboutATechnique(packages));
+  }
+
   /** Small enough to be read: what grows beyond that does more than one thing. */
   @Test
   void packagesOfTheStepStaySmall() {

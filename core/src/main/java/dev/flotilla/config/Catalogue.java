@@ -5,6 +5,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.StrategyChoice;
 import java.lang.reflect.Type;
@@ -25,6 +26,26 @@ public final class Catalogue {
 
   private final Map<Class<?>, Kind> kinds = new HashMap<>();
   private final Map<String, Class<? extends StrategyChoice>> choices = BuiltIn.choices();
+
+  /** Names the settings of techniques to those who write hints. */
+  public static final class Names implements Remedy.Names {
+
+    @Override
+    public Map<String, Class<?>> settings() {
+      Map<String, Class<?>> settings = new TreeMap<>(BuiltIn.choices());
+      settings.putAll(installedOrBuiltIn().types(Strategy.class));
+      return settings;
+    }
+
+    /** A hint must not fail, and hide what it is about. */
+    private static Catalogue installedOrBuiltIn() {
+      try {
+        return installed();
+      } catch (ConfigException brokenProvider) {
+        return of(List.of(new BuiltIn()));
+      }
+    }
+  }
 
   /** Settings records of one kind by name, with the class that brought each. */
   private record Kind(

@@ -3,6 +3,7 @@ package dev.flotilla.exchange;
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Slot;
+import dev.flotilla.settings.Remedy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -127,8 +128,12 @@ final class ArrivalWatch implements AutoCloseable {
       throw new IllegalStateException(
           ("%s got gradient number %d after its bucket had been sent, as it had %d in the"
                   + " micro-step before: the model does not use it equally often each time; set"
-                  + " fuse_all_reduce.overlap to false")
-              .formatted(slots.get(slot).spec().name(), seen[slot], expected[slot]));
+                  + " %s")
+              .formatted(
+                  slots.get(slot).spec().name(),
+                  seen[slot],
+                  expected[slot],
+                  Remedy.NO_OVERLAP.named()));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.flotilla.pass;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.settings.ByteSize;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
 import java.util.Locale;
@@ -30,8 +31,14 @@ public final class OutOfMemoryException extends RuntimeException implements Exit
       return known;
     }
     return new OutOfMemoryException(
-        "%s: %s is out of memory%s%s; take a smaller batch with gradient_merge to make up for it, or add recompute or amp, which keep less for backward; flotilla fit-batch finds the largest batch"
-            .formatted(place, device, wanted(failure), held(device)),
+        "%s: %s is out of memory%s%s; take a smaller batch with %s to make up for it, or add %s, which keep less for backward; flotilla fit-batch finds the largest batch"
+            .formatted(
+                place,
+                device,
+                wanted(failure),
+                held(device),
+                Remedy.ACCUMULATION.named(),
+                Remedy.FEWER_SAVED_TENSORS.named()),
         failure);
   }
 

@@ -28,6 +28,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   private final StepWorkers workers;
   private final GradientPasses passes;
   private final RunningStatistics statistics;
+  private final Optional<String> accumulationTechnique;
   private final Optional<String> forwardTechniques;
   private MicroStep step = MicroStep.NONE;
   private long updates;
@@ -49,6 +50,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     runner = new StepRunner(made, context, statistics, learningRate);
     workers = runner.workers();
     passes = new GradientPasses(made, context, chain, runner);
+    accumulationTechnique = plan.owner(Phase.ACCUMULATION);
     forwardTechniques =
         Optional.of(plan.describe(Phase.FORWARD))
             .filter(it -> !it.equals(Phase.FORWARD.byDefault()));
@@ -167,9 +169,9 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     return new UpdateCount(workers.accumulation(), microStepsPerEpoch);
   }
 
-  /** Tells whether a technique decides where windows end. */
-  public boolean hasOwnWindows() {
-    return workers.hasOwnWindows();
+  /** Returns the key of the technique that decides where windows end, if one does. */
+  public Optional<String> accumulationTechnique() {
+    return accumulationTechnique;
   }
 
   /** Returns what techniques do in forward passes, in words; empty where none does anything. */

@@ -3,6 +3,7 @@ package dev.flotilla.step;
 import dev.flotilla.pass.Accumulation;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
@@ -52,6 +53,14 @@ public record StepPlan(List<Technique> techniques) {
             .findFirst()
             .orElse(Accumulation.NONE);
     return new UpdateCount(windows, microStepsPerEpoch);
+  }
+
+  /** Returns the key of the technique that claims a phase with one owner, if one does. */
+  Optional<String> owner(Phase phase) {
+    return techniques.stream()
+        .filter(technique -> technique.claims().stream().anyMatch(it -> it.phase() == phase))
+        .map(Technique::key)
+        .findFirst();
   }
 
   /** Returns what happens in a phase, in words. */

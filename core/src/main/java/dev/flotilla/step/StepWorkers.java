@@ -18,7 +18,6 @@ import java.util.function.ToDoubleFunction;
  * claimed a phase.
  *
  * @param accumulation ends windows
- * @param hasOwnWindows whether a technique decides where windows end
  * @param conditions look at a rank's own gradients
  * @param exchange reduces them over ranks
  * @param finite finds what is not a number
@@ -30,7 +29,6 @@ import java.util.function.ToDoubleFunction;
  */
 record StepWorkers(
     Accumulation accumulation,
-    boolean hasOwnWindows,
     List<GradientFilter> conditions,
     WindowExchange exchange,
     FiniteCheck finite,
@@ -55,7 +53,6 @@ record StepWorkers(
     sync.follow(update);
     return new StepWorkers(
         made.accumulation().orElse(Accumulation.NONE),
-        made.accumulation().isPresent(),
         made.conditions(),
         exchange,
         finite,

@@ -1,5 +1,6 @@
 package dev.flotilla.strategy;
 
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepPlan;
 import java.util.ArrayList;
@@ -112,7 +113,7 @@ public final class StepPlanner {
                     "%s changes single gradients after the exchange, but with %s each rank adds its"
                             .formatted(technique.key(), keepers.getFirst())
                         + " own to what it keeps",
-                    "limit the norm instead, with clip: {norm: …}"))
+                    "limit the norm instead, with " + Remedy.LIMITED_NORM.named()))
         .toList();
   }
 

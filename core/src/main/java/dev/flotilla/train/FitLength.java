@@ -1,6 +1,7 @@
 package dev.flotilla.train;
 
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.step.UpdateCount;
 
 /**
@@ -46,8 +47,7 @@ record FitLength(int epochs, long updates) {
   private static ConfigException inVain(String key, String what, long microSteps) {
     return new ConfigException(
         key,
-        "%s: an epoch has %d micro-steps, which do not fill an accumulation window; lower gradient_merge.k_steps"
-                .formatted(what, microSteps)
-            + " or the batch, or set gradient_merge.tail to flush");
+        "%s: an epoch has %d micro-steps, which do not fill an accumulation window; lower the batch, or %s"
+            .formatted(what, microSteps, Remedy.FULL_WINDOWS.named()));
   }
 }

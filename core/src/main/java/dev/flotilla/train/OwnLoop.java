@@ -27,11 +27,15 @@ public final class OwnLoop {
   private int insideNoSync;
 
   OwnLoop(MicroSteps runner, OwnSteps steps) {
-    if (runner.hasOwnWindows()) {
-      throw new IllegalStateException(
-          "gradient_merge already decides when to update: call step, or build the trainer without"
-              + " it");
-    }
+    runner
+        .accumulationTechnique()
+        .ifPresent(
+            technique -> {
+              throw new IllegalStateException(
+                  technique
+                      + " already decides when to update: call step, or build the trainer without"
+                      + " it");
+            });
     this.runner = runner;
     this.steps = steps;
     steps.begin();
@@ -60,8 +64,7 @@ public final class OwnLoop {
               throw new IllegalStateException(
                   "a loss of your own comes from a forward pass that does without the plan's ("
                       + techniques
-                      + "): call forwardBackward, or build the trainer without amp, recompute and"
-                      + " pooled BatchNorm");
+                      + "): call forwardBackward, or build the trainer without them");
             });
     return runner.accumulate(loss);
   }

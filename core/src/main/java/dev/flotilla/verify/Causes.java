@@ -1,5 +1,6 @@
 package dev.flotilla.verify;
 
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.verify.Cause.Kind;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,8 +81,9 @@ final class Causes {
         Kind.BATCH_NORM,
         "The output of a sample changes with the other samples of its batch in training, but not in"
             + " evaluation, where running statistics are used: the model normalises over the batch."
-            + " A micro-batch has other statistics than the large batch. Use batch_norm:"
-            + " whole_window, a normalisation within samples (group or layer), or larger"
+            + " A micro-batch has other statistics than the large batch. Use "
+            + Remedy.POOLED_STATISTICS.named()
+            + ", a normalisation within samples (group or layer), or larger"
             + " micro-batches."
             + (isHidden
                 ? " The table does not show it, because it was made as in evaluation."

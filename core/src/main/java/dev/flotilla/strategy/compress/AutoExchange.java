@@ -3,6 +3,7 @@ package dev.flotilla.strategy.compress;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
@@ -68,8 +69,8 @@ public record AutoExchange(Dgc dgc) implements Strategy {
           PlanIssue.error(
               "exchange: auto may choose dgc, which works with momentum and sgd, not with "
                   + optimizer.getClass().getSimpleName(),
-              "use one of them, or exchange: dense, with fuse_all_reduce: {wire: bf16} for half the"
-                  + " bytes"));
+              "use one of them, or exchange: dense, with %s for half the bytes"
+                  .formatted(Remedy.HALF_PRECISION_SUMS.named())));
     }
     if (facts.layout().precision() == Precision.FLOAT64) {
       issues.add(

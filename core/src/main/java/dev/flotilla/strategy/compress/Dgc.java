@@ -4,6 +4,7 @@ import dev.flotilla.memory.Precision;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Phase;
@@ -194,7 +195,7 @@ public record Dgc(
               "dgc keeps the momentum inside its residuals, but %s keeps moments of its own, which"
                       .formatted(optimizer.getClass().getSimpleName())
                   + " would weigh a gradient that arrives late by steps it was not part of",
-              "use optimizer: momentum or sgd, or send less with gradient_merge"));
+              "use optimizer: momentum or sgd, or send less with " + Remedy.ACCUMULATION.named()));
     }
     if (facts.layout().precision() == Precision.FLOAT64) {
       issues.add(

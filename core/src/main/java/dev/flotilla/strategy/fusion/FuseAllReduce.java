@@ -5,6 +5,7 @@ import dev.flotilla.arena.Layout;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Phase;
@@ -33,6 +34,8 @@ import java.util.Map;
  * @param plan how buckets are cut
  * @param wire the number type on the wire
  */
+@Remedy.Offer(value = Remedy.HALF_PRECISION_SUMS, as = "%s: {wire: bf16}")
+@Remedy.Offer(value = Remedy.NO_OVERLAP, as = "%s.overlap to false")
 public record FuseAllReduce(
     @Setting(doc = "megabytes (2^20 bytes) that close a bucket") double sizeMb,
     @Setting(doc = "most tensors in a bucket; 1 for a bucket per tensor") int maxTensors,

@@ -3,6 +3,7 @@ package dev.flotilla.strategy.merge;
 import dev.flotilla.optim.LrScaling;
 import dev.flotilla.pass.Accumulation;
 import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
@@ -39,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  * @param tail what happens to the incomplete last window of an epoch
  * @param weighting what the mean is taken over
  */
+@Remedy.Offer(Remedy.ACCUMULATION)
+@Remedy.Offer(value = Remedy.FULL_WINDOWS, as = "lower %1$s.k_steps or set %1$s.tail to flush")
 public record GradientMerge(
     @Setting(
             doc = "micro-steps per update, or a schedule like '1 then 4 from 100'",
@@ -140,7 +143,8 @@ public record GradientMerge(
       issues.add(
           PlanIssue.warning(
               "BatchNorm sees micro-batches, so merging is not the same as one large batch",
-              "use batch_norm: whole_window, or normalization: group where the model has it"));
+              "use %s, or normalization: group where the model has it"
+                  .formatted(Remedy.POOLED_STATISTICS.named())));
     }
     if (facts.optimizer().scaleLr() == LrScaling.NONE) {
       issues.add(

@@ -6,6 +6,7 @@ import dev.flotilla.exchange.GradientView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.pass.MicroStep;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.state.RunState;
 import dev.flotilla.step.GradientFilter;
 import dev.flotilla.step.NumericalException;
@@ -172,7 +173,7 @@ final class LossScale {
                 scale,
                 isLossFinite ? "gradients overflow" : "the loss is not finite",
                 isLossFinite
-                    ? "use dtype: bf16, a smaller learning rate, or clip"
+                    ? "use dtype: bf16, a smaller learning rate, or " + Remedy.LIMITED_NORM.named()
                     : "no loss scale mends that: look at the data and the learning rate, or use"
                         + " dtype: bf16"));
   }

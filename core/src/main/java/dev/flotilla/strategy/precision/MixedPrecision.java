@@ -2,6 +2,7 @@ package dev.flotilla.strategy.precision;
 
 import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
@@ -36,6 +37,7 @@ import java.util.Set;
  * @param decrRatio s shrinks by this factor, but never below 1
  * @param useDynamicLossScaling whether s changes at all
  */
+@Remedy.Offer(Remedy.FEWER_SAVED_TENSORS)
 public record MixedPrecision(
     @Setting(
             doc = "number type: bf16, or fp16 with a loss scale",

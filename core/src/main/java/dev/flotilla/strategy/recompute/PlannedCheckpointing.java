@@ -8,6 +8,7 @@ import dev.flotilla.pass.SavedTensorStore;
 import dev.flotilla.pass.Span;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.Remedy;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -76,8 +77,11 @@ final class PlannedCheckpointing implements CheckpointingPolicy {
     if (found.isEmpty()) {
       throw new ConfigException(
           "strategy.recompute.memory",
-          "%s is too little for this batch: its activations need at least %s even if all is recomputed; raise it, or take a smaller batch with more gradient_merge"
-              .formatted(new ByteSize(budget), ByteSize.atLeast(planner.least())));
+          "%s is too little for this batch: its activations need at least %s even if all is recomputed; raise it, or take a smaller batch with more %s"
+              .formatted(
+                  new ByteSize(budget),
+                  ByteSize.atLeast(planner.least()),
+                  Remedy.ACCUMULATION.named()));
     }
     measured.accept(found.get().table(costs, budget));
     return found.get();

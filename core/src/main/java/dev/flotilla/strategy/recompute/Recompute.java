@@ -5,6 +5,7 @@ import dev.flotilla.model.Segment;
 import dev.flotilla.pass.CheckpointingPolicy;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param offload whether what is kept waits in a file until backward
  * @param keepAttention whether what attention gives is kept as well
  */
+@Remedy.Offer(Remedy.FEWER_SAVED_TENSORS)
 public record Recompute(
     @Setting(
             doc = "segments whose outputs are kept, or auto for the best under memory",

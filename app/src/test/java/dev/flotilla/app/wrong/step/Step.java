@@ -9,4 +9,8 @@ public record Step(Recipe recipe, One technique) {
   boolean isCompressed(String key) {
     return key.equals("dgc");
   }
+
+  String hint() {
+    return "limit the gradient, with clip: {norm: 1}";
+  }
 }
