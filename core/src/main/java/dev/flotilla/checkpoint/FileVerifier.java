@@ -45,6 +45,15 @@ record FileVerifier(Path file, FileNote note) {
     inFile(blocks -> blocks.verify(blocks.ofHeader(), count()));
   }
 
+  /**
+   * Compares some blocks.
+   *
+   * @throws CheckpointException that names file and place of the first difference
+   */
+  void verifyBlocks(int from, int to) {
+    inFile(blocks -> blocks.verify(from, to));
+  }
+
   private int count() {
     return note.crc32c().size();
   }

@@ -2,8 +2,14 @@ package dev.flotilla.checkpoint;
 
 import dev.flotilla.state.State;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import org.bytedeco.pytorch.Tensor;
 
@@ -12,15 +18,56 @@ final class LoadedPart implements State, AutoCloseable {
 
   private final Path path;
   private final SafetensorsFile file;
+  private final Reading reading;
   private final Set<String> asked = new HashSet<>();
+  private final Map<String, List<SavedSlice>> slices = new HashMap<>();
 
-  LoadedPart(Path path) {
-    this.path = path;
-    this.file = SafetensorsFile.open(path);
+  /** Hears which bytes of a file are about to be read as part of a slice. */
+  interface Reading {
+    void of(long begin, long end);
   }
 
-  SafetensorsFile file() {
-    return file;
+  LoadedPart(Path path, Reading reading) {
+    this.path = path;
+    this.reading = reading;
+    this.file = SafetensorsFile.open(path);
+    file.tensors().forEach(this::noteSlice);
+  }
+
+  private void noteSlice(TensorInfo info) {
+    SliceName.parse(info.name())
+        .ifPresent(
+            name ->
+                slices
+                    .computeIfAbsent(name.whole(), _ -> new ArrayList<>())
+                    .add(new SavedSlice(this, info, name.offset())));
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /** Returns the slices of a long tensor that are in this file. */
+  List<SavedSlice> slices(String whole) {
+    return slices.getOrDefault(whole, List.of());
+  }
+
+  /** Returns a tensor as a slice that holds everything, if it is in this file. */
+  Optional<SavedSlice> whole(String name) {
+    return file.contains(name)
+        ? Optional.of(new SavedSlice(this, file.info(name), 0))
+        : Optional.empty();
+  }
+
+  /** Copies consecutive elements of a tensor in this file. */
+  void copyRange(TensorInfo info, long first, Tensor target) {
+    reading.of(file.positionOf(info, first), file.positionOf(info, first + target.numel()));
+    file.copyRange(info, first, target);
+  }
+
+  /** Notes that somebody has a use for a name, whether it is there or not. */
+  void ask(String name) {
+    asked.add(name);
   }
 
   @Override
@@ -73,15 +120,32 @@ final class LoadedPart implements State, AutoCloseable {
   }
 
   /**
-   * Checks that everything in the file was taken up.
+   * Checks that everything in the file was taken up, by this rank or, of slices, by another.
    *
+   * @param askedSlices long tensors that were asked for
    * @throws CheckpointException that lists what was not
    */
-  void requireAllAsked() {
+  void requireAllAsked(Set<String> askedSlices) {
     var left = new TreeSet<>(file.metadata().keySet());
     left.remove("format");
     file.tensors().forEach(tensor -> left.add(tensor.name()));
     left.removeAll(asked);
+    left.removeIf(name -> isSliceOf(askedSlices, name));
+    requireNone(left);
+  }
+
+  /** Checks that of every long tensor in the file something was taken up. */
+  void requireSlicesAsked(Set<String> askedSlices) {
+    var left = new TreeSet<>(slices.keySet());
+    left.removeAll(askedSlices);
+    requireNone(left);
+  }
+
+  private static boolean isSliceOf(Set<String> wholes, String name) {
+    return SliceName.parse(name).filter(slice -> wholes.contains(slice.whole())).isPresent();
+  }
+
+  private void requireNone(SortedSet<String> left) {
     if (!left.isEmpty()) {
       throw new CheckpointException(
           "%s holds what this run has no use for: %s; it was saved with another model or technique"

@@ -41,7 +41,10 @@ record Manifest(
   static final String FILE = "manifest.json";
   static final String DIGEST_FILE = "manifest.json.sha256";
   private static final String FORMAT = "flotilla-checkpoint";
-  private static final int VERSION = 1;
+
+  /** Since 2, a rank may hold slices of what is equal on all ranks; the rest is as in 1. */
+  private static final int VERSION = 2;
+
   private static final long LARGEST = 64L << 20;
 
   private static final JsonMapper JSON =
@@ -107,9 +110,9 @@ record Manifest(
   private static Manifest parse(Path file, byte[] text) {
     try {
       var manifest = JSON.readValue(text, Manifest.class);
-      if (!FORMAT.equals(manifest.format) || manifest.version != VERSION) {
+      if (!FORMAT.equals(manifest.format) || manifest.version < 1 || manifest.version > VERSION) {
         throw new CheckpointException(
-            "%s is of format %s, version %d; this program reads %s, version %d"
+            "%s is of format %s, version %d; this program reads %s up to version %d"
                 .formatted(file, manifest.format, manifest.version, FORMAT, VERSION));
       }
       return manifest;

@@ -3,10 +3,12 @@ package dev.flotilla.checkpoint;
 import dev.flotilla.state.Stateful;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Finds checkpoints and gives a rank back what it remembered. */
@@ -31,7 +33,8 @@ public final class Restorer {
   /**
    * Restores all parts of a rank, while another thread checks every byte that is read.
    *
-   * <p>Headers, and with them all numbers and texts, are checked before anything is restored.
+   * <p>Headers, and with them all numbers and texts, are checked before anything is restored. What
+   * slices need from files of other ranks is checked before it is read.
    *
    * @return the damage that was found, if any: then nothing that was restored may be used
    * @throws CheckpointException if the checkpoint is sound, but holds too little or too much
@@ -47,8 +50,10 @@ public final class Restorer {
       return Optional.of(damage);
     }
     var verification = verifying(files);
-    RuntimeException failure = load(checkpoint, rank, ranks, parts);
-    var damage = damage(verification);
+    List<CheckpointException> elsewhere = new ArrayList<>();
+    RuntimeException failure =
+        load(() -> new LoadingState(checkpoint, rank, ranks, elsewhere::add), parts);
+    var damage = damage(verification).or(() -> elsewhere.stream().findFirst());
     if (damage.isEmpty() && failure != null) {
       throw failure;
     }
@@ -63,8 +68,8 @@ public final class Restorer {
 
   /** Whether a failure is one, or a consequence of damage, is known only after verification. */
   private static @Nullable RuntimeException load(
-      SavedCheckpoint checkpoint, int rank, int ranks, List<Stateful> parts) {
-    try (var state = new LoadingState(checkpoint, rank, ranks)) {
+      Supplier<LoadingState> files, List<Stateful> parts) {
+    try (var state = files.get()) {
       parts.forEach(part -> part.remember(state));
       state.requireAllAsked();
       return null;

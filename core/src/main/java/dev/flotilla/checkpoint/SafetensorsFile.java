@@ -127,10 +127,46 @@ public final class SafetensorsFile implements AutoCloseable {
                   file,
                   TensorInfo.describe(live.type(), live.shape())));
     }
+    copy(info, info.begin(), live);
+  }
+
+  /**
+   * Copies consecutive elements of a tensor into a dense one, as many as that has.
+   *
+   * @param first number of the first one
+   * @throws CheckpointException if the type differs; the target is then unchanged
+   */
+  void copyRange(TensorInfo info, long first, Tensor target) {
+    try (var _ = TensorScope.open()) {
+      var host = ComputeDevice.CPU.bring(target);
+      var live = LiveTensor.of(info.name(), host);
+      if (live.type() != info.type()) {
+        throw new CheckpointException(
+            "tensor %s is %s in %s, but %s in the model"
+                .formatted(TensorName.quote(info.name()), info.type(), file, live.type()));
+      }
+      copy(info, beginOf(info, first), live);
+      if (target.is_cuda()) {
+        target.copy_(host);
+      }
+    }
+  }
+
+  /** Returns where an element lies, counted from the start of the file's data. */
+  private static long beginOf(TensorInfo info, long element) {
+    return info.begin() + element * info.type().bytes();
+  }
+
+  /** Returns where an element lies, counted from the start of the file. */
+  long positionOf(TensorInfo info, long element) {
+    return header.dataStart() + beginOf(info, element);
+  }
+
+  private void copy(TensorInfo info, long begin, LiveTensor live) {
     try {
-      var source = data.asSlice(info.begin(), info.bytes());
+      var source = data.asSlice(begin, live.memory().byteSize());
       if (info.type() == TensorType.BOOL) {
-        requireBooleans(info, source);
+        requireBooleans(info, begin, source);
       }
       live.memory().copyFrom(source);
     } catch (InternalError e) {
@@ -141,7 +177,7 @@ public final class SafetensorsFile implements AutoCloseable {
   }
 
   /** Native code may do anything with a boolean that is neither 0 nor 1. */
-  private void requireBooleans(TensorInfo info, MemorySegment source) {
+  private void requireBooleans(TensorInfo info, long begin, MemorySegment source) {
     for (long i = 0; i < source.byteSize(); i++) {
       byte value = source.get(ValueLayout.JAVA_BYTE, i);
       if (value != 0 && value != 1) {
@@ -150,8 +186,8 @@ public final class SafetensorsFile implements AutoCloseable {
             "tensor %s is BOOL, but its byte %d at byte %d of the file is %d"
                 .formatted(
                     TensorName.quote(info.name()),
-                    i,
-                    header.dataStart() + info.begin() + i,
+                    begin - info.begin() + i,
+                    header.dataStart() + begin + i,
                     Byte.toUnsignedInt(value)));
       }
     }

@@ -4,8 +4,10 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.bytedeco.pytorch.Tensor;
 
@@ -39,12 +41,12 @@ final class SavingState implements RunState {
 
   @Override
   public State shared() {
-    return new WithSlices(shared, shared, SliceName.EQUAL);
+    return new SlicedState(shared, slicesIn(shared, SliceName.EQUAL));
   }
 
   @Override
   public State sliced() {
-    return new WithSlices(shared, own, SliceName.EQUAL);
+    return new SlicedState(shared, slicesIn(own, SliceName.EQUAL));
   }
 
   @Override
@@ -64,7 +66,7 @@ final class SavingState implements RunState {
 
   @Override
   public State summed() {
-    return new WithSlices(own.part("sum"), own, SliceName.SUM);
+    return new SlicedState(own.part("sum"), slicesIn(own, SliceName.SUM));
   }
 
   /** Returns the files of this rank by name. */
@@ -82,41 +84,13 @@ final class SavingState implements RunState {
     return weights.bytes() + shared.bytes() + own.bytes();
   }
 
-  /**
-   * Slices go to a place of their own.
-   *
-   * @param state where everything else goes
-   * @param prefix what names of slices begin with
-   */
-  private record WithSlices(State state, Part slices, String prefix) implements State {
-
-    /** Of an empty slice there is nothing to save, and its offset may be another one's too. */
-    @Override
-    public void slice(String name, long offset, Tensor live) {
+  /** Of an empty slice there is nothing to save, and its offset may be another one's too. */
+  private static SlicedState.Slices slicesIn(Part file, String prefix) {
+    return (name, offset, live) -> {
       if (live.numel() > 0) {
-        slices.tensor(new SliceName(prefix + name, offset).toString(), live);
+        file.tensor(new SliceName(prefix + name, offset).toString(), live);
       }
-    }
-
-    @Override
-    public void tensor(String name, Tensor live) {
-      state.tensor(name, live);
-    }
-
-    @Override
-    public long number(String name, long value) {
-      return state.number(name, value);
-    }
-
-    @Override
-    public double real(String name, double value) {
-      return state.real(name, value);
-    }
-
-    @Override
-    public String text(String name, String value) {
-      return state.text(name, value);
-    }
+    };
   }
 
   /** What goes into one file. */
@@ -125,6 +99,7 @@ final class SavingState implements RunState {
     private final SnapshotMemory memory;
     private final boolean isKept;
     private final List<LiveTensor> tensors = new ArrayList<>();
+    private final Set<String> names = new HashSet<>();
     private final Map<String, String> texts = new TreeMap<>();
 
     Part(SnapshotMemory memory, boolean isKept) {
@@ -142,6 +117,9 @@ final class SavingState implements RunState {
 
     @Override
     public void tensor(String name, Tensor live) {
+      if (!names.add(name)) {
+        throw new IllegalStateException("two parts of the run remember a tensor as " + name);
+      }
       if (isKept) {
         try (var _ = TensorScope.open()) {
           tensors.add(memory.copy(LiveTensor.of(name, live)));

@@ -26,8 +26,10 @@ record SliceName(String whole, long offset) {
       return Optional.empty();
     }
     try {
-      return Optional.of(
-          new SliceName(name.substring(0, at), Long.parseUnsignedLong(name.substring(at + 1))));
+      long offset = Long.parseLong(name.substring(at + 1));
+      return offset < 0
+          ? Optional.empty()
+          : Optional.of(new SliceName(name.substring(0, at), offset));
     } catch (NumberFormatException e) {
       return Optional.empty();
     }

@@ -139,11 +139,11 @@ class DamagedCheckpointTests {
   @Test
   void aManifestOfAnotherVersionSaysWhichOneIsRead() throws IOException {
     var text = Files.readString(checkpoint.resolve(Manifest.FILE));
-    var other = text.replace("\"version\" : 1", "\"version\" : 2");
+    var other = text.replace("\"version\" : 2", "\"version\" : 3");
     Files.writeString(checkpoint.resolve(Manifest.FILE), other);
     var digest = Digests.sha256(other.getBytes(java.nio.charset.StandardCharsets.UTF_8));
     Files.writeString(checkpoint.resolve(Manifest.DIGEST_FILE), digest + "  manifest.json\n");
-    assertThatThrownBy(this::load).hasMessageContaining("version 2; this program reads");
+    assertThatThrownBy(this::load).hasMessageContaining("version 3; this program reads");
   }
 
   @Test
