@@ -56,6 +56,23 @@ public record Bucket(int index, boolean isLast, Range range, List<Slot> paramete
     return List.copyOf(buckets);
   }
 
+  /**
+   * Makes a bucket of any part of an arena; it may hold pieces of parameters.
+   *
+   * @param index its number in the order in which buckets are reduced
+   */
+  public static Bucket piece(Layout layout, int index, boolean isLast, Range range) {
+    return new Bucket(
+        index,
+        isLast,
+        range,
+        layout.slots().stream()
+            .filter(
+                slot ->
+                    slot.offset() < range.end() && slot.offset() + slot.length() > range.offset())
+            .toList());
+  }
+
   private static boolean holds(Range range, Slot slot) {
     return slot.offset() >= range.offset() && slot.offset() + slot.length() <= range.end();
   }

@@ -221,7 +221,8 @@ public final class Gradients implements AutoCloseable {
     }
   }
 
-  private static boolean isFinite(Tensor part) {
+  /** Tells whether no number of a tensor that is not empty is infinite or undefined. */
+  public static boolean isFinite(Tensor part) {
     try (var _ = TensorScope.open()) {
       // Both ends are NaN if any element is.
       var ends = part.aminmax();

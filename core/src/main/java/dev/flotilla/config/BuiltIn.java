@@ -24,6 +24,7 @@ import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.strategy.shard.Sharding;
 import java.util.Map;
 
 /** Names what the library itself brings: the one line that a new technique adds here. */
@@ -61,6 +62,7 @@ final class BuiltIn implements CatalogueProvider {
         "gradient_merge", GradientMerge.class,
         "powersgd", PowerSgd.class,
         "recompute", Recompute.class,
+        "sharding", Sharding.class,
         "amp", MixedPrecision.class,
         "localsgd", LocalSgd.class,
         "adaptive_localsgd", AdaptiveLocalSgd.class);

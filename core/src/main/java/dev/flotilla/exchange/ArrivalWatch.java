@@ -27,7 +27,8 @@ final class ArrivalWatch implements AutoCloseable {
   private final Consumer<String> notices;
   private final GradientArrivals hooks;
   private final Map<Slot, Integer> numbers = new HashMap<>();
-  private final int[] bucketOf;
+  private final int[] firstBucketOf;
+  private final int[] lastBucketOf;
   private final int[] seen;
   private final long[] arrivals;
   private int[] expected;
@@ -51,7 +52,8 @@ final class ArrivalWatch implements AutoCloseable {
     for (int i = 0; i < slots.size(); i++) {
       numbers.put(slots.get(i), i);
     }
-    bucketOf = new int[slots.size()];
+    firstBucketOf = new int[slots.size()];
+    lastBucketOf = new int[slots.size()];
     seen = new int[slots.size()];
     expected = new int[slots.size()];
     arrivals = new long[slots.size()];
@@ -90,9 +92,13 @@ final class ArrivalWatch implements AutoCloseable {
     buckets = reduced;
     missing = new int[reduced.size()];
     left = 0;
+    Arrays.fill(firstBucketOf, Integer.MAX_VALUE);
     for (var bucket : reduced) {
       for (var slot : bucket.parameters()) {
-        bucketOf[numberOf(slot)] = bucket.index();
+        int number = numberOf(slot);
+        // One that is cut has pieces in buckets that follow each other.
+        firstBucketOf[number] = Math.min(firstBucketOf[number], bucket.index());
+        lastBucketOf[number] = bucket.index();
       }
       missing[bucket.index()] = bucket.parameters().size();
     }
@@ -111,7 +117,9 @@ final class ArrivalWatch implements AutoCloseable {
     if (seen[slot] > Math.max(1, expected[slot])) {
       refuseIfLate(slot);
     } else if (seen[slot] == expected[slot]) {
-      missing[bucketOf[slot]]--;
+      for (int bucket = firstBucketOf[slot]; bucket <= lastBucketOf[slot]; bucket++) {
+        missing[bucket]--;
+      }
       reduceComplete();
     }
   }
@@ -124,7 +132,7 @@ final class ArrivalWatch implements AutoCloseable {
   }
 
   private void refuseIfLate(int slot) {
-    if (bucketOf[slot] < left) {
+    if (firstBucketOf[slot] < left) {
       throw new IllegalStateException(
           ("%s got gradient number %d after its bucket had been sent, as it had %d in the"
                   + " micro-step before: the model does not use it equally often each time; set"
@@ -143,7 +151,7 @@ final class ArrivalWatch implements AutoCloseable {
     }
     List<String> names = new ArrayList<>();
     for (int slot = 0; slot < slots.size(); slot++) {
-      if (bucketOf[slot] >= left && seen[slot] < Math.max(1, expected[slot])) {
+      if (lastBucketOf[slot] >= left && seen[slot] < Math.max(1, expected[slot])) {
         names.add(slots.get(slot).spec().name());
       }
     }

@@ -2,6 +2,7 @@ package dev.flotilla.exchange;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Slot;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Pending;
@@ -175,6 +176,11 @@ public final class ErrorFeedback implements AutoCloseable {
     @Override
     public boolean isFinite() {
       return areAllFinite;
+    }
+
+    @Override
+    public boolean isZero(Slot slot) {
+      return gradients.isZero(slot);
     }
 
     @Override

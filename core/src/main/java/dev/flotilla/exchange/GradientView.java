@@ -1,6 +1,7 @@
 package dev.flotilla.exchange;
 
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Slot;
 import dev.flotilla.arena.Totals;
 
 /**
@@ -28,6 +29,9 @@ public interface GradientView {
 
   /** Tells whether no gradient is infinite or undefined, on any rank. */
   boolean isFinite();
+
+  /** Tells whether all gradients of one parameter are zero, on every rank that holds any. */
+  boolean isZero(Slot slot);
 
   /** Returns loss sum and count of the window, over all ranks. */
   Totals totals();

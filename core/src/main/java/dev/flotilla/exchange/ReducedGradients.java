@@ -1,6 +1,7 @@
 package dev.flotilla.exchange;
 
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Slot;
 import dev.flotilla.arena.Totals;
 
 /** Gradients as they lie in the arena, equal on all ranks. */
@@ -24,6 +25,11 @@ record ReducedGradients(Gradients gradients) implements GradientView {
   @Override
   public boolean isFinite() {
     return gradients.isFinite();
+  }
+
+  @Override
+  public boolean isZero(Slot slot) {
+    return gradients.isZero(slot);
   }
 
   @Override

@@ -30,6 +30,7 @@ public final class WindowExchange implements AutoCloseable {
 
   private final Exchange exchange;
   private final BucketPlan plan;
+  private final Optional<GradientSlices> slices;
   private final Gradients gradients;
   private final boolean leavesUnjudged;
   private final ToDoubleFunction<Totals> mean;
@@ -60,6 +61,7 @@ public final class WindowExchange implements AutoCloseable {
   /**
    * Prepares windows.
    *
+   * @param slices how gradients are shared out, where not every rank gets all of them
    * @param isAlone whether there is no other rank, so that nothing takes time
    * @param isUnfiltered whether no filter judges or changes gradients, and the run ends with the
    *     first one that is not finite
@@ -69,6 +71,7 @@ public final class WindowExchange implements AutoCloseable {
   public WindowExchange(
       Exchange exchange,
       BucketPlan plan,
+      Optional<GradientSlices> slices,
       ParameterArena arena,
       boolean isAlone,
       boolean isUnfiltered,
@@ -76,6 +79,7 @@ public final class WindowExchange implements AutoCloseable {
       Consumer<String> notices) {
     this.exchange = exchange;
     this.plan = plan;
+    this.slices = slices;
     this.gradients = arena.gradients();
     this.mean = mean;
     var direct = new InTurn();
@@ -144,7 +148,7 @@ public final class WindowExchange implements AutoCloseable {
   }
 
   private Window newWindow() {
-    var buckets = plan.buckets();
+    var buckets = slices.map(it -> it.cut(plan.buckets())).orElseGet(plan::buckets);
     var feedback = exchange.feedback();
     var pipeline =
         new BucketPipeline(
@@ -181,6 +185,7 @@ public final class WindowExchange implements AutoCloseable {
     return Optional.ofNullable(window)
         .flatMap(Window::feedback)
         .map(feedback -> feedback.view(gradients))
+        .or(() -> slices.map(GradientSlices::view))
         .orElseGet(() -> GradientView.of(gradients));
   }
 
@@ -206,7 +211,7 @@ public final class WindowExchange implements AutoCloseable {
     current.pipeline().call(() -> totals[0] = end(current));
     observe(current);
     if (current.feedback().isEmpty() && totals[0].count() > 0) {
-      gradients.scale(mean.applyAsDouble(totals[0]));
+      view().scale(mean.applyAsDouble(totals[0]));
     }
     return totals[0];
   }

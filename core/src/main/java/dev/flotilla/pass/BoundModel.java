@@ -55,6 +55,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private final List<Pointer> owned = new ArrayList<>();
   private final List<Tensor> withoutGradient = new ArrayList<>();
   private final List<BoundPart> parts = new ArrayList<>();
+  private ParameterGate gate = ParameterGate.OPEN;
 
   /**
    * Allocates and initialises all parameters and buffers and binds the segments.
@@ -113,6 +114,21 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private static List<ParameterSpec> trainable(
       List<ParameterSpec> parameters, Predicate<String> isFrozen) {
     return parameters.stream().filter(spec -> !isFrozen.test(spec.name())).toList();
+  }
+
+  /** Returns what was bound. */
+  public Model model() {
+    return model;
+  }
+
+  /** Lets somebody see to it that parameters are there when they are used. */
+  public void gate(ParameterGate keeper) {
+    gate = keeper;
+  }
+
+  /** Returns who sees to it that parameters are there. */
+  public ParameterGate gate() {
+    return gate;
   }
 
   /** Returns the trainable parameters and their gradients. */
@@ -205,6 +221,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   /** Returns all parameters and buffers in name order: what a published model file holds. */
   public SequencedMap<String, Tensor> state() {
+    gate.settle();
     var state = new TreeMap<String, Tensor>(arena.parameters());
     state.putAll(frozen);
     state.putAll(buffers.buffers());
@@ -261,6 +278,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   /** Parameters only: buffers are the business of {@link RunningStatistics}. */
   @Override
   public void remember(RunState state) {
+    gate.settle();
     try (var _ = TensorScope.open()) {
       arena.parameters().forEach((name, live) -> state.weights().tensor(name, live.detach()));
       frozen.forEach(state.weights()::tensor);

@@ -186,6 +186,7 @@ final class PartRunner implements AutoCloseable {
   }
 
   private Activations run(int part, Segment.Forward forward, Activations input, ForwardMode mode) {
+    model.gate().enter(model.parts().get(part).segment());
     // Handles of intermediates keep their memory alive, so each part frees its own at once.
     try (var _ = TensorScope.open()) {
       var output = MissingNativeException.explain(() -> forward.apply(input, mode));

@@ -2,9 +2,9 @@ package dev.flotilla.step;
 
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.ParameterGroup.Slice;
 import dev.flotilla.state.RunState;
-import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 
 /** The default update: every rank updates all parameters. */
 public final class FullUpdate implements Update {
@@ -12,15 +12,11 @@ public final class FullUpdate implements Update {
   private final ParameterGroups groups;
   private final Optimizer.Bound optimizer;
 
-  /**
-   * Binds an optimizer to all trainable parameters.
-   *
-   * @param noDecay names that are not decayed, or null for the optimizer's own rule
-   */
-  public FullUpdate(
-      ParameterArena arena, Optimizer optimizer, @Nullable Predicate<String> noDecay) {
-    this.groups = new ParameterGroups(arena, optimizer, noDecay);
-    this.optimizer = optimizer.bind(groups.groups());
+  /** Binds an optimizer to all trainable parameters. */
+  public FullUpdate(ParameterArena arena, UpdateSettings settings) {
+    var all = new Slice(arena.values(), arena.gradients().values(), 0);
+    groups = new ParameterGroups(arena.layout(), settings, List.of(all));
+    optimizer = settings.optimizer().bind(groups.groups());
   }
 
   @Override

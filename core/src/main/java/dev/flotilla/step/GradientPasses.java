@@ -4,7 +4,6 @@ import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
-import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.pass.Accumulation;
@@ -83,7 +82,7 @@ final class GradientPasses {
    */
   private static Collective groupOf(Workers workers, StepContext context) {
     var all = context.collective();
-    boolean isShared = workers.buckets().filter(BucketPlan::overlapsBackward).isPresent();
+    boolean isShared = workers.buckets(context.arena().layout()).overlapsBackward();
     return isShared && all.size() > 1
         ? all.subgroup(IntStream.range(0, all.size()).toArray())
         : all;

@@ -1,39 +1,39 @@
 package dev.flotilla.step;
 
-import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.Slot;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.ParameterGroup;
+import dev.flotilla.optim.ParameterGroup.Slice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
-/** Divides an arena into the groups an optimizer treats alike: decayed and not decayed. */
+/** Divides parts of an arena into the groups an optimizer treats alike: decayed and not decayed. */
 final class ParameterGroups implements AutoCloseable {
 
-  private final ParameterArena arena;
-  private final List<ParameterGroup.Slice> slices = new ArrayList<>();
+  private final Layout layout;
+  private final List<Slice> parts;
+  private final List<Slice> slices = new ArrayList<>();
   private final List<ParameterGroup> groups = new ArrayList<>();
 
   /**
    * Builds the groups; neighbours of the same group share a slice.
    *
-   * @param noDecay names that are not decayed, or null for the optimizer's own rule
+   * @param parts what is updated, in the order of the arena
    */
-  ParameterGroups(ParameterArena arena, Optimizer optimizer, @Nullable Predicate<String> noDecay) {
-    this.arena = arena;
-    var settings = new UpdateSettings(optimizer, noDecay);
-    Predicate<Slot> decays =
-        slot -> optimizer.weightDecay() == 0 || settings.isDecayed(slot.spec());
-    addGroup(decays, optimizer.weightDecay());
+  ParameterGroups(Layout layout, UpdateSettings settings, List<Slice> parts) {
+    this.layout = layout;
+    this.parts = parts;
+    double weightDecay = settings.optimizer().weightDecay();
+    Predicate<Slot> decays = slot -> weightDecay == 0 || settings.isDecayed(slot.spec());
+    addGroup(decays, weightDecay);
     addGroup(decays.negate(), 0);
   }
 
   private void addGroup(Predicate<Slot> member, double weightDecay) {
-    List<ParameterGroup.Slice> ofGroup = new ArrayList<>();
-    var slots = arena.layout().slots();
+    List<Slice> ofGroup = new ArrayList<>();
+    var slots = layout.slots();
     int first = 0;
     while (first < slots.size()) {
       int end = first;
@@ -41,7 +41,7 @@ final class ParameterGroups implements AutoCloseable {
         end++;
       }
       if (end > first) {
-        ofGroup.add(slice(slots.get(first).offset(), endOffset(slots, end)));
+        addSlices(slots.get(first).offset(), endOffset(slots, end), ofGroup);
       }
       first = Math.max(end, first + 1);
     }
@@ -51,17 +51,23 @@ final class ParameterGroups implements AutoCloseable {
   }
 
   private long endOffset(List<Slot> slots, int end) {
-    return end < slots.size() ? slots.get(end).offset() : arena.layout().length();
+    return end < slots.size() ? slots.get(end).offset() : layout.length();
   }
 
-  private ParameterGroup.Slice slice(long from, long to) {
-    var slice =
-        new ParameterGroup.Slice(
-            TensorScope.keep(arena.values().narrow(0, from, to - from)),
-            TensorScope.keep(arena.gradients().values().narrow(0, from, to - from)),
-            from);
-    slices.add(slice);
-    return slice;
+  private void addSlices(long begin, long end, List<Slice> ofGroup) {
+    for (var part : parts) {
+      long from = Math.max(begin, part.offset());
+      long to = Math.min(end, part.offset() + part.parameter().numel());
+      if (from < to) {
+        var slice =
+            new Slice(
+                TensorScope.keep(part.parameter().narrow(0, from - part.offset(), to - from)),
+                TensorScope.keep(part.gradient().narrow(0, from - part.offset(), to - from)),
+                from);
+        slices.add(slice);
+        ofGroup.add(slice);
+      }
+    }
   }
 
   List<ParameterGroup> groups() {

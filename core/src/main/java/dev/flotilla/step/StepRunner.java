@@ -72,8 +72,9 @@ final class StepRunner {
       double lr = learningRate.applyAsDouble(updates);
       if (verdict.proceeds()) {
         workers.unreached().setAside();
-        workers.unreached().returnReached();
+        workers.unreached().returnReached(exchange.view());
         workers.update().apply(lr);
+        workers.unreached().putBack();
       }
       return end(verdict, lr);
     } finally {

@@ -2,7 +2,6 @@ package dev.flotilla.step;
 
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.WindowExchange;
 import dev.flotilla.pass.Accumulation;
@@ -67,7 +66,8 @@ record StepWorkers(
       Workers made, Collective peers, StepContext context, ToDoubleFunction<Totals> mean) {
     return new WindowExchange(
         made.exchange().orElseGet(() -> Exchange.dense(context.collective())),
-        made.buckets().orElseGet(() -> BucketPlan.whole(context.arena().layout())),
+        made.buckets(context.arena().layout()),
+        made.slices(),
         context.arena(),
         peers.size() == 1,
         context.endsAtNonFinite() && !made.hasFilters(),

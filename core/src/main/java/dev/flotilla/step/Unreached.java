@@ -5,6 +5,7 @@ import dev.flotilla.arena.Slot;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
+import dev.flotilla.exchange.GradientView;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -92,11 +93,11 @@ final class Unreached implements Stateful, AutoCloseable {
   }
 
   /** Puts back those that have got a gradient by now, for good. */
-  void returnReached() {
+  void returnReached(GradientView gradients) {
     if (aside.isEmpty()) {
       return;
     }
-    slots = slots.stream().filter(slot -> arena.gradients().isZero(slot)).toList();
+    slots = slots.stream().filter(gradients::isZero).toList();
     for (var slot : List.copyOf(aside.keySet())) {
       if (!slots.contains(slot)) {
         putBack(slot);

@@ -1,8 +1,10 @@
 package dev.flotilla.step;
 
+import dev.flotilla.arena.Layout;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.Exchange;
+import dev.flotilla.exchange.GradientSlices;
 import dev.flotilla.pass.Accumulation;
 import dev.flotilla.pass.CheckpointingPolicy;
 import dev.flotilla.pass.ForwardBackward;
@@ -33,6 +35,7 @@ public final class Workers {
   private @Nullable BucketPlan buckets;
   private @Nullable Exchange exchange;
   private @Nullable Collective peers;
+  private @Nullable GradientSlices slices;
   private @Nullable Update update;
   private @Nullable Sync sync;
 
@@ -69,6 +72,7 @@ public final class Workers {
     buckets = first(buckets, other.buckets);
     exchange = first(exchange, other.exchange);
     peers = first(peers, other.peers);
+    slices = first(slices, other.slices);
     update = first(update, other.update);
     sync = first(sync, other.sync);
   }
@@ -126,6 +130,12 @@ public final class Workers {
   /** Sets an exchange after which only some ranks hold the same gradients. */
   public Workers exchange(Exchange worker, Collective among) {
     peers = among;
+    return exchange(worker);
+  }
+
+  /** Sets an exchange that leaves each rank a part of the sums. */
+  public Workers exchange(Exchange worker, GradientSlices sharedOut) {
+    slices = sharedOut;
     return exchange(worker);
   }
 
@@ -201,8 +211,11 @@ public final class Workers {
     return Optional.ofNullable(accumulation);
   }
 
-  Optional<BucketPlan> buckets() {
-    return Optional.ofNullable(buckets);
+  /** Returns the cut into buckets: that of a technique, or one for the whole arena. */
+  BucketPlan buckets(Layout layout) {
+    return Optional.ofNullable(buckets)
+        .or(() -> slices().map(GradientSlices::plan))
+        .orElseGet(() -> BucketPlan.whole(layout));
   }
 
   Optional<Exchange> exchange() {
@@ -212,6 +225,11 @@ public final class Workers {
   /** Returns the ranks that hold the same gradients after the exchange, if not all do. */
   Optional<Collective> peers() {
     return Optional.ofNullable(peers);
+  }
+
+  /** Returns how the exchange shares gradients out, if not every rank gets all of them. */
+  Optional<GradientSlices> slices() {
+    return Optional.ofNullable(slices);
   }
 
   Optional<Update> update() {

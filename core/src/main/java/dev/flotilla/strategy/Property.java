@@ -17,6 +17,8 @@ public enum Property {
   ONLY_SCALES_GRADIENTS("gradients are scaled as a whole"),
   /** Ranks hold parameters of their own at times. */
   LETS_RANKS_DIFFER("ranks update on their own between averages"),
+  /** Each rank keeps slices of parameters, gradients or the optimizer's memory. */
+  SHARDS_STATE("each rank keeps slices of what all ranks would hold alike"),
   /** BatchNorm's statistics are taken over several micro-batches or ranks, by collectives. */
   POOLS_STATISTICS("statistics of batches are exchanged in forward and backward"),
   /** What forward computes is thrown away and computed again in backward. */

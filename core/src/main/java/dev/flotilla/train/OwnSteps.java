@@ -50,6 +50,8 @@ final class OwnSteps {
 
   /** Judges what a step did, tells of it, and compares ranks where that is due. */
   void after(StepOutcome outcome, boolean lastOfEpoch) {
+    // Whoever keeps a loop may look at parameters between two steps.
+    trainer.model().gate().settle();
     trainer.guard().judge(outcome, trainer.updates());
     if (outcome.step().isBoundary() && outcome.totals().count() > 0) {
       progress.totals = outcome.totals();

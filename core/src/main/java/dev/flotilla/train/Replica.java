@@ -45,6 +45,7 @@ record Replica(
   /** Compares the parameters of all ranks if that is due after so many updates. */
   void compareAfter(long updates, Every.Updates every) {
     if (sync.comparesAfter(updates, every.count())) {
+      model.gate().settle();
       new ReplicaCheck(model.arena(), collective).compare(updates);
     }
   }

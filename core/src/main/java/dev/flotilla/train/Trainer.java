@@ -115,12 +115,13 @@ public final class Trainer implements AutoCloseable {
   }
 
   private MicroSteps newRunner(StepPlan plan) {
+    var update = new UpdateSettings(settings.optimizer(), settings.noDecay());
     var context =
         new StepContext(
             model,
             collective,
-            () -> new FullUpdate(model.arena(), settings.optimizer(), settings.noDecay()),
-            new UpdateSettings(settings.optimizer(), settings.noDecay()),
+            () -> new FullUpdate(model.arena(), update),
+            update,
             settings.microBatch(),
             settings.world().localSize(),
             settings.world().nodeRank(),
@@ -279,6 +280,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Returns the model with its parameters and buffers. */
   public BoundModel model() {
+    model.gate().settle();
     return model;
   }
 

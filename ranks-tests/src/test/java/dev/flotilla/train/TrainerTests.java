@@ -185,8 +185,8 @@ class TrainerTests {
         var update =
             new dev.flotilla.step.FullUpdate(
                 trainer.model().arena(),
-                builder.settings().optimizer(),
-                builder.settings().noDecay())) {
+                new dev.flotilla.step.UpdateSettings(
+                    builder.settings().optimizer(), builder.settings().noDecay()))) {
       double before = first(Snapshot.of(trainer).values(), name);
       update.apply(0.1);
       return first(Snapshot.of(trainer).values(), name) / before;

@@ -20,6 +20,7 @@ import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.wire.Dtype;
 import java.util.List;
 import java.util.Set;
@@ -178,6 +179,17 @@ public final class Conformance {
                 new GradientMerge(3),
                 new ClipByNorm(0.5)),
             FAR),
+        new Row("sharding 1", Promise.EXACT, List.of(new Sharding(1))),
+        new Row(
+            "sharding 1 in buckets, and clip, never reached",
+            Promise.EXACT,
+            List.of(new Sharding(1), buckets(Dtype.FP32), new ClipByNorm(1e9))),
+        new Row(
+            "sharding 1, recompute, merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                new Sharding(1), Recompute.every(1), new GradientMerge(3), new ClipByNorm(0.5))),
+        half("sharding 1 and fp16", new Sharding(1), new MixedPrecision(Dtype.FP16)),
         compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
         new Row(
                 "exchange by what is measured, and merge",

@@ -77,7 +77,7 @@ public final class RecordingCollective implements Collective {
 
   @Override
   public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
-    record(Kind.ALL_GATHER, own, traffic);
+    record(Kind.ALL_GATHER, whole, traffic);
     return collective.allGather(whole, own, slices, traffic);
   }
 

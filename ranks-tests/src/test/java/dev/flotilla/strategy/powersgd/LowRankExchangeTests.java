@@ -21,6 +21,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import org.bytedeco.pytorch.global.torch;
@@ -71,6 +72,7 @@ class LowRankExchangeTests {
           new WindowExchange(
               exchange,
               plan(layout, buckets),
+              Optional.empty(),
               arena,
               false,
               false,

@@ -1,0 +1,139 @@
+package dev.flotilla.strategy.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.collective.Collective;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.optim.Adam;
+import dev.flotilla.optim.AdamW;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.testkit.ColouredPoints;
+import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.Every;
+import dev.flotilla.train.LoopSettings;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.zoo.model.Mlp;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A model whose state is shared out learns what one learns that every rank holds. */
+class ShardingTests {
+
+  private static final int UPDATES = 50;
+  private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
+
+  static Stream<Arguments> exact() {
+    return Stream.of(1)
+        .flatMap(
+            stage ->
+                Stream.of(2, 3, 4)
+                    .flatMap(
+                        ranks ->
+                            optimizers()
+                                .flatMap(
+                                    optimizer ->
+                                        (stage == 1 ? Stream.of(1, 4) : Stream.of(1))
+                                            .map(
+                                                merge ->
+                                                    Arguments.of(
+                                                        stage, ranks, optimizer, merge)))));
+  }
+
+  static Stream<Arguments> rounded() {
+    return exact().filter(each -> each.get()[3].equals(1));
+  }
+
+  static Stream<Arguments> stagesAndRanks() {
+    return Stream.of(1)
+        .flatMap(stage -> Stream.of(2, 3, 4).map(ranks -> Arguments.of(stage, ranks)));
+  }
+
+  private static Stream<Optimizer> optimizers() {
+    return Stream.of(
+        new Momentum(0.05, 0.9, true, 1e-3),
+        new Adam(1e-2, List.of(0.9, 0.999), 1e-8, 1e-3),
+        new AdamW(1e-2, List.of(0.9, 0.999), 1e-8, 1e-2));
+  }
+
+  private static Snapshot train(
+      int ranks,
+      Optimizer optimizer,
+      Precision precision,
+      UnaryOperator<Collective> group,
+      Strategy... techniques) {
+    var all =
+        Ranks.of(ranks)
+            .callWorlds(
+                world -> {
+                  try (var trainer =
+                      Trainer.on(world)
+                          .model(new Mlp(8, List.of(33, 17), 4))
+                          .optimizer(optimizer)
+                          .precision(precision)
+                          .strategy(techniques)
+                          .collective(group)
+                          .threads(1)
+                          .loop(
+                              new LoopSettings(
+                                  Every.updates(UPDATES), null, Every.end(), 64, UPDATES))
+                          .build()) {
+                    trainer.fit(POINTS.batches(12).shuffled(3), 100);
+                    return Snapshot.of(trainer);
+                  }
+                });
+    assertThat(all).allMatch(each -> each.isSameAs(all.getFirst()));
+    return all.getFirst();
+  }
+
+  /** The sums of both are added in the order of ranks. */
+  @ParameterizedTest
+  @MethodSource("exact")
+  void slicesGiveTheSameBits(int stage, int ranks, Optimizer optimizer, int merge) {
+    var plain = train(ranks, optimizer, Precision.FLOAT32, RankOrder::of, new GradientMerge(merge));
+    var sharded =
+        train(
+            ranks,
+            optimizer,
+            Precision.FLOAT32,
+            group -> group,
+            new GradientMerge(merge),
+            new Sharding(stage));
+    assertThat(sharded.isSameAs(plain)).isTrue();
+  }
+
+  @ParameterizedTest
+  @MethodSource("rounded")
+  void clippedAndMergedSlicesAreWithinRounding(
+      int stage, int ranks, Optimizer optimizer, int ignored) {
+    Strategy[] both = {new GradientMerge(4), new ClipByNorm(0.5)};
+    var plain = train(ranks, optimizer, Precision.FLOAT64, group -> group, both);
+    var sharded =
+        train(
+            ranks,
+            optimizer,
+            Precision.FLOAT64,
+            group -> group,
+            both[0],
+            both[1],
+            new Sharding(stage));
+    assertThat(sharded.relativeDistance(plain)).isLessThan(1e-13);
+  }
+
+  @ParameterizedTest
+  @MethodSource("stagesAndRanks")
+  void momentumInFloat32IsWithinRounding(int stage, int ranks) {
+    var optimizer = new Momentum(0.05, 0.9, true, 1e-3);
+    var plain = train(ranks, optimizer, Precision.FLOAT32, group -> group);
+    var sharded = train(ranks, optimizer, Precision.FLOAT32, group -> group, new Sharding(stage));
+    assertThat(sharded.relativeDistance(plain)).isLessThan(1e-6);
+  }
+}
