@@ -16,16 +16,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Stage s of bucket b comes by b + s, and of equal ones the later bucket's first: the first
  * collective of bucket b + 1 starts before the second of bucket b, so that one is on the wire while
- * the other is computed. Nothing is awaited on the thread that starts collectives: another one
- * awaits them and tells what may start next. No more than two buckets are under way, or as many as
- * a bucket has stages; more would only take bandwidth from each other, and from the one that is
- * needed first.
+ * the other is computed. A bucket whose stages do not all depend on each other takes several places
+ * in that order, one for each chain of those that do. Nothing is awaited on the thread that starts
+ * collectives: another one awaits them and tells what may start next. No more than two chains are
+ * under way, or as many as one has stages; more would only take bandwidth from each other, and from
+ * the one that is needed first.
  */
 final class BucketPipeline {
 
   private static final int UNDER_WAY = 2;
 
-  /** How far a bucket has come. */
+  /** How far a chain of a bucket's stages has come. */
   private static final class Progress {
 
     private final Bucket bucket;
@@ -34,8 +35,9 @@ final class BucketPipeline {
     private long start;
     private long end;
 
-    Progress(Bucket bucket) {
+    Progress(Bucket bucket, @Nullable List<Stage> stages) {
       this.bucket = bucket;
+      this.stages = stages;
     }
 
     boolean isDone() {
@@ -43,7 +45,10 @@ final class BucketPipeline {
     }
   }
 
-  private final List<Progress> buckets;
+  /** The first chain of each bucket, and the others from when they are known. */
+  private final List<Progress> chains = new ArrayList<>();
+
+  private final int buckets;
   private final Function<Bucket, List<Stage>> reduce;
   private final Executor starts;
   private final Executor arrivals;
@@ -65,7 +70,8 @@ final class BucketPipeline {
       Function<Bucket, List<Stage>> reduce,
       Executor starts,
       Executor arrivals) {
-    this.buckets = buckets.stream().map(Progress::new).toList();
+    this.buckets = buckets.size();
+    buckets.forEach(bucket -> chains.add(new Progress(bucket, null)));
     this.reduce = reduce;
     this.starts = starts;
     this.arrivals = arrivals;
@@ -98,9 +104,9 @@ final class BucketPipeline {
 
   /** Reduces all buckets that are left, and waits until all have arrived. */
   synchronized void finish() {
-    complete = buckets.size();
+    complete = buckets;
     startWhatIsReady();
-    waitUntil(() -> buckets.stream().allMatch(Progress::isDone));
+    waitUntil(() -> chains.stream().allMatch(Progress::isDone));
   }
 
   /** Each wait of another thread has a timeout, so that this one ends too. */
@@ -128,7 +134,7 @@ final class BucketPipeline {
 
   private synchronized void startWhatIsReady() {
     while (failure == null && findNext() && isReady()) {
-      var next = buckets.get(diagonal - stage);
+      var next = chains.get(diagonal - stage);
       int which = stage++;
       starts.execute(() -> guarded(() -> start(next, which)));
     }
@@ -136,18 +142,21 @@ final class BucketPipeline {
 
   /** Moves on to the next stage in the order; false if there is none, or not known yet. */
   private boolean findNext() {
-    while (diagonal < buckets.size() + mostStages) {
-      int bucket = diagonal - stage;
-      var stages = bucket >= 0 && bucket < buckets.size() ? buckets.get(bucket).stages : List.of();
-      if (bucket >= 0 && bucket < buckets.size() && stage == 0) {
-        return true;
-      } else if (stages == null) {
+    while (diagonal < chains.size() + mostStages) {
+      int chain = diagonal - stage;
+      boolean exists = chain >= 0 && chain < chains.size();
+      if (exists && stage == 0) {
+        // Until then, the bucket before may have more chains, which come first.
+        return chain == 0 || chains.get(chain - 1).stages != null;
+      }
+      var stages = exists ? chains.get(chain).stages : List.of();
+      if (stages == null) {
         return false;
       } else if (stage > 0 && stage < stages.size()) {
         return true;
       }
       stage++;
-      // Whoever is known to have stages left is looked at; the bucket before must be known.
+      // Whoever is known to have stages left is looked at; the chain before must be known.
       if (stage > diagonal || stage >= Math.max(2, mostStages)) {
         diagonal++;
         stage = 0;
@@ -157,47 +166,67 @@ final class BucketPipeline {
   }
 
   private boolean isReady() {
-    int bucket = diagonal - stage;
+    int chain = diagonal - stage;
     if (stage > 0) {
-      return buckets.get(bucket).arrived == stage;
+      return chains.get(chain).arrived == stage;
     }
-    int before = bucket - Math.max(UNDER_WAY, mostStages);
-    return bucket < complete && (before < 0 || buckets.get(before).isDone());
+    int before = chain - Math.max(UNDER_WAY, mostStages);
+    return chains.get(chain).bucket.index() < complete
+        && (before < 0 || chains.get(before).isDone());
   }
 
-  private void start(Progress bucket, int which) {
+  private void start(Progress chain, int which) {
     if (which == 0) {
-      bucket.start = System.nanoTime();
-      stagesKnown(bucket, reduce.apply(bucket.bucket));
+      chain.start = System.nanoTime();
+      if (chain.stages == null) {
+        stagesKnown(chain, chains(reduce.apply(chain.bucket)));
+      }
     }
-    if (bucket.isDone()) {
+    if (chain.isDone()) {
       return;
     }
-    var pending = stages(bucket).get(which).start();
+    var pending = stages(chain).get(which).start();
     arrivals.execute(
         () ->
             guarded(
                 () -> {
                   pending.await();
-                  arrived(bucket);
+                  arrived(chain);
                 }));
   }
 
-  private synchronized void stagesKnown(Progress bucket, List<Stage> stages) {
-    bucket.stages = stages;
-    bucket.end = System.nanoTime();
-    mostStages = Math.max(mostStages, stages.size());
+  /** Returns the chains of dependent stages that a list consists of; at least one. */
+  private static List<List<Stage>> chains(List<Stage> stages) {
+    List<List<Stage>> chains = new ArrayList<>();
+    chains.add(new ArrayList<>());
+    for (var stage : stages) {
+      if (stage.isIndependent() && !chains.getLast().isEmpty()) {
+        chains.add(new ArrayList<>());
+      }
+      chains.getLast().add(stage);
+    }
+    return chains;
+  }
+
+  private synchronized void stagesKnown(Progress first, List<List<Stage>> all) {
+    first.stages = all.getFirst();
+    first.end = System.nanoTime();
+    int after = chains.indexOf(first) + 1;
+    all.subList(1, all.size())
+        .reversed()
+        .forEach(stages -> chains.add(after, new Progress(first.bucket, stages)));
+    all.forEach(stages -> mostStages = Math.max(mostStages, stages.size()));
     startWhatIsReady();
     notifyAll();
   }
 
-  private static List<Stage> stages(Progress bucket) {
-    return bucket.stages == null ? List.of() : bucket.stages;
+  private static List<Stage> stages(Progress chain) {
+    return chain.stages == null ? List.of() : chain.stages;
   }
 
-  private synchronized void arrived(Progress bucket) {
-    bucket.arrived++;
-    bucket.end = System.nanoTime();
+  private synchronized void arrived(Progress chain) {
+    chain.arrived++;
+    chain.end = System.nanoTime();
     startWhatIsReady();
     notifyAll();
   }
@@ -217,7 +246,11 @@ final class BucketPipeline {
   /** Returns when each bucket was under way. */
   synchronized List<BucketTime> times() {
     List<BucketTime> times = new ArrayList<>();
-    buckets.forEach(each -> times.add(new BucketTime(each.bucket, each.start, each.end)));
+    for (var chain : chains) {
+      boolean isFirst = times.isEmpty() || times.getLast().bucket() != chain.bucket;
+      long start = isFirst ? chain.start : times.removeLast().start();
+      times.add(new BucketTime(chain.bucket, start, chain.end));
+    }
     return times;
   }
 }

@@ -38,9 +38,9 @@ public interface Exchange extends AutoCloseable {
   default void begin(Gradients gradients) {}
 
   /**
-   * Returns the collectives that reduce a bucket, each of which needs the result of the one before.
-   * They start when the bucket's gradients are final on this rank, those of several buckets
-   * interleaved.
+   * Returns the collectives that reduce a bucket, each of which needs the result of the one before,
+   * but for those that are {@link Stage#isIndependent independent}. They start when the bucket's
+   * gradients are final on this rank, those of several buckets interleaved.
    */
   List<Stage> reduce(Gradients gradients, Bucket bucket);
 

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * and sends its slice of the sum to all: the volume of an all-reduce. All ranks end with the same
  * bits. Where a codec loses much, what it loses on either way is kept and added to the next sum.
  *
- * <p>The three steps follow one another; between them, others can be taken of another sum.
+ * <p>The three steps follow one another, each when what the one before has started was awaited;
+ * between them, others can be taken of another sum.
  */
 public final class CodedSum implements AutoCloseable {
 
@@ -31,7 +32,6 @@ public final class CodedSum implements AutoCloseable {
   private final @Nullable Tensor lostIn;
   private final @Nullable Tensor lostOut;
   private @Nullable Tensor values;
-  private Pending pending = Pending.DONE;
 
   /**
    * Prepares sums.
@@ -65,19 +65,18 @@ public final class CodedSum implements AutoCloseable {
   }
 
   /** Starts to send each rank its slice of a vector, which is overwritten from now on. */
-  public void scatter(Tensor vector, Traffic traffic) {
+  public Pending scatter(Tensor vector, Traffic traffic) {
     forgetValues();
     values = TensorScope.keep(vector.narrow(0, 0, vector.numel()));
     for (int rank = 0; rank < collective.size(); rank++) {
       var lost = lostIn == null ? null : slice(lostIn, rank);
       encode(slice(values(), rank), lost, row(out, rank));
     }
-    pending = collective.allToAll(sent(in), sent(out), traffic);
+    return collective.allToAll(sent(in), sent(out), traffic);
   }
 
-  /** Adds up this rank's slice, times a factor, and starts to send it to all. */
-  public void addUp(double factor, Traffic traffic) {
-    pending.await();
+  /** Adds up this rank's slice, when all have arrived, times a factor; starts to send it to all. */
+  public Pending addUp(double factor, Traffic traffic) {
     long length = slice(values(), collective.rank()).numel();
     var sum = total.narrow(0, 0, length);
     decode(row(in, 0), sum);
@@ -90,13 +89,11 @@ public final class CodedSum implements AutoCloseable {
       Tensors.scale(sum, factor);
     }
     encode(sum, lostOut, row(out, 0));
-    pending = collective.allGather(sent(in), row(out, 0), traffic);
+    return collective.allGather(sent(in), row(out, 0), traffic);
   }
 
-  /** Waits for the sum. */
+  /** Takes up the sum, when it has arrived. */
   public void receive() {
-    pending.await();
-    pending = Pending.DONE;
     for (int rank = 0; rank < collective.size(); rank++) {
       decode(row(in, rank), slice(values(), rank));
     }

@@ -1,8 +1,12 @@
 package dev.flotilla.wire;
 
 import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -12,16 +16,20 @@ import org.bytedeco.pytorch.Tensor;
  * sends the bytes of an all-reduce in half the size, 2 (n − 1) / n · 2 bytes per number. Numbers
  * are rounded twice, once before and once after the sum.
  *
- * <p>Tensors go in chunks: while one is on the wire, the one before is added up.
+ * <p>Tensors go in chunks: while one is on the wire, the one before can be added up, and the one
+ * before that taken up.
  */
 public final class HalfSum implements AutoCloseable {
 
   /** Numbers per chunk: enough for a link to come up to speed, little against a cache. */
   static final long CHUNK = 1 << 22;
 
+  /** One for each of a chunk's steps. */
+  private static final int UNDER_WAY = 3;
+
   private final Collective collective;
-  private final CodedSum[] chunks = new CodedSum[2];
-  private long added;
+  private final CodedSum[] sums = new CodedSum[UNDER_WAY];
+  private int next;
 
   /**
    * Prepares sums.
@@ -31,68 +39,55 @@ public final class HalfSum implements AutoCloseable {
    */
   public HalfSum(Collective collective, Dtype dtype, long longest) {
     this.collective = collective;
-    for (int i = 0; i < chunks.length; i++) {
-      chunks[i] = new CodedSum(collective, new HalfCodec(dtype), Math.min(CHUNK, longest));
+    for (int i = 0; i < sums.length; i++) {
+      sums[i] = new CodedSum(collective, new HalfCodec(dtype), Math.min(CHUNK, longest));
     }
   }
 
-  /** Replaces a dense float32 tensor by the sum over ranks. */
+  /** Replaces a dense float32 tensor by the sum over ranks, and waits for it. */
   public void sum(Tensor values, Traffic traffic) {
-    add(values, traffic);
-    finish(traffic);
+    for (var steps : chunks(() -> values.view(-1), values.numel(), traffic)) {
+      for (var step : steps) {
+        try (var _ = TensorScope.open()) {
+          step.get().await();
+        }
+      }
+    }
   }
 
   /**
-   * Starts to replace a dense float32 tensor by the sum over ranks. It may still be under way when
-   * further ones are added, and is there after {@link #finish}.
+   * Returns what replaces a dense float32 vector by the sum over ranks: the three steps of each
+   * chunk, of which one may begin when that before it has been awaited. Chunks begin in their
+   * order, and all of one is done before the third after it begins.
+   *
+   * @param values gives the vector, as often as it is asked for
+   * @param length of the vector
    */
-  public void add(Tensor values, Traffic traffic) {
-    if (collective.size() == 1 || values.numel() == 0) {
-      return;
+  public List<List<Supplier<Pending>>> chunks(
+      Supplier<Tensor> values, long length, Traffic traffic) {
+    List<List<Supplier<Pending>>> chunks = new ArrayList<>();
+    for (long start = 0; start < length && collective.size() > 1; start += CHUNK) {
+      long from = start;
+      var sum = sums[next];
+      next = (next + 1) % sums.length;
+      chunks.add(
+          List.of(
+              () ->
+                  sum.scatter(
+                      values.get().narrow(0, from, Math.min(CHUNK, length - from)), traffic),
+              () -> sum.addUp(1, traffic),
+              () -> {
+                sum.receive();
+                return Pending.DONE;
+              }));
     }
-    try (var _ = TensorScope.open()) {
-      var all = values.view(-1);
-      for (long from = 0; from < all.numel(); from += CHUNK) {
-        add(from, all, traffic);
-      }
-    }
-  }
-
-  /** Of three chunks, one comes back, one is added up, and one sets out. */
-  private void add(long from, Tensor all, Traffic traffic) {
-    if (added > 1) {
-      at(added - 2).receive();
-    }
-    at(added).scatter(all.narrow(0, from, Math.min(CHUNK, all.numel() - from)), traffic);
-    if (added > 0) {
-      at(added - 1).addUp(1, traffic);
-    }
-    added++;
-  }
-
-  /** Waits for all sums that were started. */
-  public void finish(Traffic traffic) {
-    try (var _ = TensorScope.open()) {
-      if (added > 1) {
-        at(added - 2).receive();
-      }
-      if (added > 0) {
-        at(added - 1).addUp(1, traffic);
-        at(added - 1).receive();
-      }
-    } finally {
-      added = 0;
-    }
-  }
-
-  private CodedSum at(long index) {
-    return chunks[(int) (index % chunks.length)];
+    return chunks;
   }
 
   @Override
   public void close() {
-    for (var chunk : chunks) {
-      chunk.close();
+    for (var sum : sums) {
+      sum.close();
     }
   }
 }

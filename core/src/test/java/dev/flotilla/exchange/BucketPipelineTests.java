@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -39,12 +40,18 @@ class BucketPipelineTests {
     }
 
     List<String> run(Random random) {
-      var pipeline =
-          new BucketPipeline(buckets(stages.length), this::reduce, starts::add, this::await);
+      run(
+          new BucketPipeline(buckets(stages.length), this::reduce, starts::add, this::await),
+          stages.length,
+          random);
+      return started;
+    }
+
+    void run(BucketPipeline pipeline, int buckets, Random random) {
       int complete = 0;
-      while (complete < stages.length || !starts.isEmpty() || !arrivals.isEmpty()) {
+      while (complete < buckets || !starts.isEmpty() || !arrivals.isEmpty()) {
         int choice = random.nextInt(3);
-        if (choice == 0 && complete < stages.length) {
+        if (choice == 0 && complete < buckets) {
           complete++;
           pipeline.bucketIsComplete();
         } else if (choice == 1 && !starts.isEmpty()) {
@@ -53,8 +60,13 @@ class BucketPipelineTests {
           arrivals.remove().run();
         }
       }
-      assertThat(pipeline.times()).hasSize(stages.length);
-      return started;
+      assertThat(pipeline.times()).hasSize(buckets);
+    }
+
+    List<Supplier<Pending>> steps(int part) {
+      return IntStream.range(0, stages[part])
+          .<Supplier<Pending>>mapToObj(stage -> () -> start(part, stage))
+          .toList();
     }
 
     private void await(Runnable task) {
@@ -110,6 +122,25 @@ class BucketPipelineTests {
       most = Math.max(most, rank.mostUnderWay);
     }
     assertThat(most).as("buckets under way").isEqualTo(underWay);
+  }
+
+  /** A bucket in two parts and one in a single part come like three buckets. */
+  @Test
+  void partsOfABucketComeLikeBuckets() {
+    for (int seed = 0; seed < SCHEDULES; seed++) {
+      var flat = new Rank(3, 3, 3);
+      var pipeline =
+          new BucketPipeline(
+              buckets(2),
+              bucket ->
+                  bucket.index() == 0
+                      ? Stage.ofParts(List.of(flat.steps(0), flat.steps(1)))
+                      : Stage.ofParts(List.of(flat.steps(2))),
+              flat.starts::add,
+              flat::await);
+      flat.run(pipeline, 2, new Random(seed));
+      assertThat(String.join(" ", flat.started)).isEqualTo("0.0 1.0 0.1 2.0 1.1 0.2 2.1 1.2 2.2");
+    }
   }
 
   @Test

@@ -5,7 +5,6 @@ import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Link;
-import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.ErrorFeedback;
@@ -99,21 +98,15 @@ final class AdaptiveExchange implements Exchange {
 
   @Override
   public List<Stage> reduce(Gradients gradients, Bucket bucket) {
-    return isWindowHalf ? List.of(() -> half(gradients, bucket)) : sparse.reduce(gradients, bucket);
-  }
-
-  private Pending half(Gradients gradients, Bucket bucket) {
-    half.add(gradients.part(bucket), Traffic.EXCHANGE);
-    return Pending.DONE;
+    return isWindowHalf
+        ? Stage.ofParts(
+            half.chunks(() -> gradients.part(bucket), bucket.length(), Traffic.EXCHANGE))
+        : sparse.reduce(gradients, bucket);
   }
 
   @Override
   public Totals end(Gradients gradients) {
-    if (!isWindowHalf) {
-      return sparse.end(gradients);
-    }
-    half.finish(Traffic.EXCHANGE);
-    return gradients.totals();
+    return isWindowHalf ? gradients.totals() : sparse.end(gradients);
   }
 
   /** One rank sends nothing, and keeps the choice of those that it took the place of. */

@@ -2,9 +2,7 @@ package dev.flotilla.strategy.fusion;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
-import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.Exchange;
@@ -35,17 +33,8 @@ final class HalfExchange implements Exchange {
 
   @Override
   public List<Stage> reduce(Gradients gradients, Bucket bucket) {
-    return List.of(
-        () -> {
-          sum.add(gradients.part(bucket), Traffic.EXCHANGE);
-          return Pending.DONE;
-        });
-  }
-
-  @Override
-  public Totals end(Gradients gradients) {
-    sum.finish(Traffic.EXCHANGE);
-    return gradients.totals();
+    return Stage.ofParts(
+        sum.chunks(() -> gradients.part(bucket), bucket.length(), Traffic.EXCHANGE));
   }
 
   @Override

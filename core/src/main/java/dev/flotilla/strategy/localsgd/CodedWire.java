@@ -1,5 +1,6 @@
 package dev.flotilla.strategy.localsgd;
 
+import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -27,6 +28,7 @@ final class CodedWire implements MeanWire {
   private final CodedSum sum;
   private final Tensor values;
   private Stage stage = Stage.IDLE;
+  private Pending pending = Pending.DONE;
   private @Nullable Tensor vector;
 
   CodedWire(Levels levels, Codec codec, long length) {
@@ -48,7 +50,7 @@ final class CodedWire implements MeanWire {
     }
     try (var _ = TensorScope.open()) {
       values.narrow(0, 0, whole.numel()).copy_(whole);
-      sum.scatter(values, Traffic.EXCHANGE);
+      pending = sum.scatter(values, Traffic.EXCHANGE);
     }
   }
 
@@ -61,8 +63,9 @@ final class CodedWire implements MeanWire {
     if (!levels.isLeader()) {
       return;
     }
+    pending.await();
     try (var _ = TensorScope.open()) {
-      sum.addUp(1.0 / levels.across().size(), Traffic.EXCHANGE);
+      pending = sum.addUp(1.0 / levels.across().size(), Traffic.EXCHANGE);
     }
   }
 
@@ -75,6 +78,7 @@ final class CodedWire implements MeanWire {
     advance();
     try (var _ = TensorScope.open()) {
       if (levels.isLeader()) {
+        pending.await();
         sum.receive();
         whole.copy_(values.narrow(0, 0, whole.numel()));
       }
