@@ -104,7 +104,10 @@ class KillAndResumeTests {
           Map.entry(
               "powersgd, merge",
               new Technique(
-                  7, "powersgd: {rank: 2, start_step: 20}, gradient_merge: {k_steps: 2}", 2)));
+                  7, "powersgd: {rank: 2, start_step: 20}, gradient_merge: {k_steps: 2}", 2)),
+          Map.entry(
+              "sharding, merge",
+              new Technique(7, "sharding: {stage: 1}, gradient_merge: {k_steps: 3}", RANKS)));
 
   /** A technique with one of the two ways to save. */
   record Variant(String name, boolean savesBehind) {

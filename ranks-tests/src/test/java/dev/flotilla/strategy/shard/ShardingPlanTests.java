@@ -1,0 +1,132 @@
+package dev.flotilla.strategy.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.arena.Layout;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.model.Model;
+import dev.flotilla.optim.Adam;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.Phase;
+import dev.flotilla.strategy.PlanFacts;
+import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.StepPlanner;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.compress.AutoExchange;
+import dev.flotilla.strategy.compress.Dgc;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
+import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
+import dev.flotilla.strategy.localsgd.IntervalRule;
+import dev.flotilla.strategy.localsgd.LocalSgd;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.powersgd.PowerSgd;
+import dev.flotilla.strategy.precision.MixedPrecision;
+import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.wire.Dtype;
+import dev.flotilla.zoo.model.Mlp;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a user reads before a sharded run starts. */
+class ShardingPlanTests {
+
+  private static final Model MODEL = new Mlp(64, List.of(32), 10);
+  private static final Optimizer MOMENTUM = new Momentum(0.05, 0.9);
+
+  private static StepPlanner.Plan plan(int ranks, Optimizer optimizer, Strategy... techniques) {
+    var all = List.of(techniques);
+    var layout = Layout.of(MODEL.parameters(), Precision.FLOAT32);
+    var facts = new PlanFacts(ranks, optimizer, MODEL, layout, OptionalInt.empty(), all);
+    return StepPlanner.plan(all, facts);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0, 4})
+  void refusesAStageThatIsNone(int stage) {
+    assertThatThrownBy(() -> new Sharding(stage))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("stage: must be ")
+        .hasMessageContaining("but was " + stage);
+  }
+
+  @Test
+  void isRefusedWhereRanksKeepWhatTheyDoNotSend() {
+    for (var keeper : List.of(new Dgc(), new PowerSgd(2))) {
+      assertThatThrownBy(() -> plan(2, MOMENTUM, new Sharding(1), keeper))
+          .isInstanceOf(PlanRejectedException.class)
+          .hasMessageContaining(keeper.key() + " and sharding both decide the phase EXCHANGE")
+          .hasMessageContaining(
+              keeper.key()
+                  + " and sharding contradict each other: each rank keeps what it does not send,"
+                  + " and a rank that holds slices of the sums has no whole gradient to keep the"
+                  + " rest of")
+          .hasMessageContaining("remove one of them");
+    }
+  }
+
+  @Test
+  void isRefusedWhereRanksUpdateOnTheirOwn() {
+    for (var alone : List.of(new LocalSgd(4), new AdaptiveLocalSgd(1, IntervalRule.FLEET))) {
+      assertThatThrownBy(() -> plan(2, MOMENTUM, new Sharding(1), alone))
+          .hasMessageContaining(
+              alone.key()
+                  + " and sharding contradict each other: ranks update on their own between"
+                  + " averages, and slices of one model are spread over ranks that must hold the"
+                  + " same one")
+          .hasMessageContaining("remove one of them");
+    }
+  }
+
+  static Stream<Arguments> exchanges() {
+    return Stream.of(
+        Arguments.of(new FuseAllReduce().on(Dtype.BF16)),
+        Arguments.of(new FuseAllReduce().on(Dtype.FP16)),
+        Arguments.of(new AutoExchange()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("exchanges")
+  void isRefusedBesideAnotherExchange(Strategy other) {
+    assertThatThrownBy(() -> plan(2, MOMENTUM, new Sharding(1), other))
+        .hasMessageContaining(other.key() + " and sharding both decide the phase EXCHANGE")
+        .hasMessageContaining("remove all but one of them");
+  }
+
+  @Test
+  void oneRankIsOneWarning() {
+    assertThat(plan(1, new Adam(0.01), new Sharding(1)).warnings())
+        .singleElement()
+        .extracting(PlanIssue::toString)
+        .asString()
+        .contains("sharding has no effect on one rank");
+  }
+
+  @Test
+  void joinsEverythingElse() {
+    var plan =
+        plan(
+            4,
+            new Adam(0.01),
+            new Sharding(1),
+            new GradientMerge(4),
+            Recompute.every(1),
+            new MixedPrecision(Dtype.FP16),
+            new FuseAllReduce(),
+            new ClipByNorm(1));
+    assertThat(plan.warnings()).noneMatch(it -> it.toString().contains("sharding"));
+    assertThat(plan.step().describe(Phase.EXCHANGE)).contains("reduce-scatter");
+    assertThat(plan.step().describe(Phase.UPDATE)).contains("this rank's slices");
+    assertThat(plan.step().describe(Phase.SYNC)).contains("all-gather of parameters");
+  }
+}

@@ -1,0 +1,223 @@
+package dev.flotilla.strategy.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.collective.Collective;
+import dev.flotilla.data.BatchSource;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.optim.Adam;
+import dev.flotilla.optim.AdamW;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.testkit.ColouredPoints;
+import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.Every;
+import dev.flotilla.train.LoopSettings;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.model.Mlp;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Slices that were saved are the optimizer's memory, whoever takes them up.
+ *
+ * <p>Runs without sharding add in the order of ranks, so the same number of ranks gives the same
+ * bits with it and without.
+ */
+class ShardingResumptionTests {
+
+  private static final ColouredPoints POINTS = new ColouredPoints(240, 8, 4);
+  private static final int SAVED = 9;
+  private static final int UPDATES = 20;
+  private static final Optimizer ADAM = new Adam(0.01, List.of(0.9, 0.999), 1e-8, 1e-3);
+
+  /** Whether a run is sharded, and by which stage. */
+  private enum Kind {
+    PLAIN,
+    STAGE_1(new Sharding(1));
+
+    private final Strategy[] techniques;
+
+    Kind(Strategy... techniques) {
+      this.techniques = techniques;
+    }
+
+    Collective group(Collective all) {
+      return this == PLAIN ? RankOrder.of(all) : all;
+    }
+  }
+
+  @TempDir Path folder;
+  private final List<String> notes = Collections.synchronizedList(new ArrayList<>());
+
+  private TrainerBuilder trainer(
+      World world, Kind kind, Optimizer optimizer, Precision precision, Path out) {
+    return Trainer.on(world)
+        .model(new Mlp(8, List.of(33, 17), 4))
+        .optimizer(optimizer)
+        .precision(precision)
+        .strategy(kind.techniques)
+        .collective(kind::group)
+        .threads(1)
+        .checkpoints(CheckpointSettings.in(out))
+        .events(this::listen);
+  }
+
+  private void listen(TrainingEvent event) {
+    if (event instanceof TrainingEvent.Noted(var text)) {
+      notes.add(text);
+    }
+  }
+
+  private static BatchSource source() {
+    return BatchSource.global(POINTS, 24).shuffled(7);
+  }
+
+  private static LoopSettings until(int updates) {
+    return new LoopSettings(Every.updates(updates), null, Every.end(), 64, updates);
+  }
+
+  private Snapshot fit(
+      int ranks, Kind kind, Optimizer optimizer, Precision precision, int updates, Path out) {
+    return same(
+        Ranks.of(ranks)
+            .callWorlds(
+                world -> {
+                  var builder = trainer(world, kind, optimizer, precision, out);
+                  try (var trainer = builder.loop(until(updates)).build()) {
+                    trainer.fit(source(), 1);
+                    return Snapshot.of(trainer);
+                  }
+                }));
+  }
+
+  private Snapshot goOn(
+      int ranks, Kind kind, Optimizer optimizer, Precision precision, Path from, Path out) {
+    return same(
+        Ranks.of(ranks)
+            .callWorlds(
+                world -> {
+                  var builder = trainer(world, kind, optimizer, precision, out);
+                  try (var trainer = builder.loop(until(UPDATES)).build()) {
+                    assertThat(trainer.resume(from)).isPresent();
+                    trainer.fit(source(), 1);
+                    return Snapshot.of(trainer);
+                  }
+                }));
+  }
+
+  private static Snapshot same(List<Snapshot> all) {
+    assertThat(all).allMatch(all.getFirst()::isSameAs);
+    return all.getFirst();
+  }
+
+  static Stream<Arguments> optimizersAndRanks() {
+    return Stream.of(
+            ADAM,
+            new AdamW(0.01, List.of(0.9, 0.999), 1e-8, 1e-2),
+            new Momentum(0.05, 0.9, true, 1e-3))
+        .flatMap(
+            optimizer -> IntStream.rangeClosed(1, 3).mapToObj(it -> Arguments.of(optimizer, it)));
+  }
+
+  /**
+   * Two ranks save, with sharding and without; from either, more and fewer ranks go on, with it and
+   * without. All four must have begun with the same memory.
+   */
+  @ParameterizedTest
+  @MethodSource("optimizersAndRanks")
+  void whatWasSavedIsSlicedAnew(Optimizer optimizer, int ranks) {
+    var float32 = Precision.FLOAT32;
+    List<Snapshot> all = new ArrayList<>();
+    for (var before : Kind.values()) {
+      var saved = folder.resolve(before.name());
+      fit(2, before, optimizer, float32, SAVED, saved);
+      for (var after : Kind.values()) {
+        var out = folder.resolve(before + " then " + after);
+        all.add(goOn(ranks, after, optimizer, float32, saved, out));
+      }
+    }
+    if (ranks == 2) {
+      all.add(fit(2, Kind.PLAIN, optimizer, float32, UPDATES, folder.resolve("whole")));
+    } else {
+      assertThat(notes)
+          .anySatisfy(it -> assertThat(it).contains("saved by 2 ranks, restored by " + ranks));
+    }
+    same(all);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"2, 3", "2, 1", "3, 2", "1, 3", "1, 2"})
+  void anotherNumberOfRanksIsWithinRounding(int before, int after) {
+    var float64 = Precision.FLOAT64;
+    var whole = fit(1, Kind.PLAIN, ADAM, float64, UPDATES, folder.resolve("whole"));
+    var saved = folder.resolve("saved");
+    fit(before, Kind.STAGE_1, ADAM, float64, SAVED, saved);
+    var resumed = goOn(after, Kind.STAGE_1, ADAM, float64, saved, folder.resolve("resumed"));
+    assertThat(resumed.relativeDistance(whole)).isLessThan(1e-12);
+  }
+
+  /** Nothing has been sent yet of what an accumulation window holds in its middle. */
+  @Test
+  void theMiddleOfAWindowIsTakenUp() {
+    var whole = steps(2, Kind.PLAIN, 0, 12, folder.resolve("whole"));
+    for (var before : Kind.values()) {
+      for (var after : Kind.values()) {
+        var out = folder.resolve(before + " then " + after);
+        steps(2, before, 0, 7, out);
+        assertThat(steps(2, after, 7, 12, out).isSameAs(whole)).isTrue();
+      }
+    }
+    var saved = folder.resolve("for three ranks");
+    steps(2, Kind.STAGE_1, 0, 7, saved);
+    var onThree = steps(3, Kind.PLAIN, 7, 12, saved);
+    var again = folder.resolve("for three ranks again");
+    steps(2, Kind.PLAIN, 0, 7, again);
+    assertThat(steps(3, Kind.STAGE_1, 7, 12, again).isSameAs(onThree)).isTrue();
+  }
+
+  private Snapshot steps(int ranks, Kind kind, int first, int end, Path out) {
+    return same(
+        Ranks.of(ranks)
+            .callWorlds(
+                world -> {
+                  var builder =
+                      trainer(world, kind, ADAM, Precision.FLOAT32, out)
+                          .strategy(new GradientMerge(4));
+                  try (var trainer = builder.build()) {
+                    assertThat(trainer.resume(out).isPresent()).isEqualTo(first > 0);
+                    for (int i = first; i < end; i++) {
+                      step(trainer, i, world.rank());
+                    }
+                    trainer.save();
+                    trainer.awaitSave();
+                    return Snapshot.of(trainer);
+                  }
+                }));
+  }
+
+  private static void step(Trainer trainer, int i, int rank) {
+    try (var _ = TensorScope.open()) {
+      int from = 24 * i % 216 + 8 * rank;
+      trainer.step(POINTS.load(IntStream.range(from, from + 8).toArray()));
+    }
+  }
+}
