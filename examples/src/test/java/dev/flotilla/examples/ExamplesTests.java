@@ -11,6 +11,7 @@ import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
@@ -68,6 +69,12 @@ final class ExamplesTests {
   @Test
   void factorsOnOneRankAreTheBaseline() {
     assertThat(LowRank.run(1)).containsEntry("accuracy", Baseline.run(1));
+  }
+
+  @Test
+  void slicesOnOneRankAreTheWhole() {
+    double alone = Sharded.run(World.solo(), 1, new Sharding(1));
+    assertThat(alone).isEqualTo(Sharded.run(World.solo(), 1)).isBetween(0.85, 0.999);
   }
 
   @Test
