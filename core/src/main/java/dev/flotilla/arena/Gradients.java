@@ -1,11 +1,14 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.State;
+import java.util.List;
+import java.util.Optional;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -26,13 +29,9 @@ public final class Gradients implements AutoCloseable {
   private static final long UNKNOWN = -1;
 
   private final Layout layout;
-  private final Tensor all;
-  private final Tensor withTail;
-  private final Tensor values;
-  private final Tensor lossSum;
-  private final @Nullable Tensor numbers;
-  private final Tail tail;
-  private final @Nullable CheckedScale checkedScale;
+  private final ComputeDevice device;
+  private Memory memory;
+  private @Nullable KeptSlices kept;
   private @Nullable LaterLoss waiting;
   private long count;
   private long sealedHigh;
@@ -45,29 +44,78 @@ public final class Gradients implements AutoCloseable {
 
   Gradients(Layout layout, ComputeDevice device) {
     this.layout = layout;
-    long length = layout.length();
-    boolean hasOwn = device.isCuda();
-    try (var _ = TensorScope.open()) {
-      long own = hasOwn ? 1 : 0;
-      all = TensorScope.keep(device.zeros(layout.precision().scalarType(), length + TAIL + own));
-      withTail = TensorScope.keep(all.narrow(0, 0, length + TAIL));
-      values = TensorScope.keep(all.narrow(0, 0, length));
-      lossSum = TensorScope.keep(all.narrow(0, length, 1));
-      numbers = hasOwn ? TensorScope.keep(all.narrow(0, length, TAIL + 1)) : null;
-      tail =
-          numbers == null
-              ? new HostTail(NativeView.of(all).asSlice(layout.bytes()), layout.precision())
-              : new DeviceTail(numbers);
-      checkedScale =
-          hasOwn && layout.precision() == Precision.FLOAT32
-              ? new CheckedScale(values, TensorScope.keep(all.narrow(0, length + FOUND, 1)))
-              : null;
+    this.device = device;
+    memory = Memory.of(layout.precision(), layout.length(), device);
+  }
+
+  /**
+   * The flat tensor and its views.
+   *
+   * @param numbers loss, count and finding where they lie on a device
+   */
+  private record Memory(
+      Tensor all,
+      Tensor withTail,
+      Tensor values,
+      Tensor lossSum,
+      @Nullable Tensor numbers,
+      Tail tail,
+      @Nullable CheckedScale checkedScale) {
+
+    static Memory of(Precision precision, long length, ComputeDevice device) {
+      boolean hasOwn = device.isCuda();
+      try (var _ = TensorScope.open()) {
+        long own = hasOwn ? 1 : 0;
+        var all = TensorScope.keep(device.zeros(precision.scalarType(), length + TAIL + own));
+        var values = TensorScope.keep(all.narrow(0, 0, length));
+        var numbers = hasOwn ? TensorScope.keep(all.narrow(0, length, TAIL + 1)) : null;
+        return new Memory(
+            all,
+            TensorScope.keep(all.narrow(0, 0, length + TAIL)),
+            values,
+            TensorScope.keep(all.narrow(0, length, 1)),
+            numbers,
+            numbers == null
+                ? new HostTail(NativeView.of(all).asSlice(length * precision.bytes()), precision)
+                : new DeviceTail(numbers),
+            hasOwn && precision == Precision.FLOAT32
+                ? new CheckedScale(values, TensorScope.keep(all.narrow(0, length + FOUND, 1)))
+                : null);
+      }
     }
+
+    void close() {
+      tail.close();
+      if (checkedScale != null) {
+        checkedScale.close();
+      }
+      TensorScope.free(numbers);
+      TensorScope.free(lossSum);
+      TensorScope.free(values);
+      TensorScope.free(withTail);
+      TensorScope.free(all);
+    }
+  }
+
+  /**
+   * Gives the arena up for slices of it: gradients of parameters are tensors of their own from now
+   * on, until whoever reduces them adds the sums to the slices.
+   */
+  void keepOnly(List<Range> ranges) {
+    memory.close();
+    memory = Memory.of(layout.precision(), 0, device);
+    kept = new KeptSlices(layout, device, ranges);
+    change();
+  }
+
+  /** Returns the slices that are kept in place of the arena; empty where all of it is. */
+  public Optional<KeptSlices> kept() {
+    return Optional.ofNullable(kept);
   }
 
   /** Returns the gradients of all parameters, without the tail. */
   public Tensor values() {
-    return values;
+    return memory.values();
   }
 
   /** Returns where each parameter's gradient lies. */
@@ -82,30 +130,30 @@ public final class Gradients implements AutoCloseable {
     if (last) {
       writeCount();
     }
-    return withTail.narrow(0, bucket.offset(), bucket.length() + (last ? TAIL : 0));
+    return memory.withTail().narrow(0, bucket.offset(), bucket.length() + (last ? TAIL : 0));
   }
 
   private void change() {
     changes++;
-    tail.changed();
+    memory.tail().changed();
   }
 
   /** Returns a part of the gradients without the tail. */
   public Tensor part(Bucket bucket) {
-    return values.narrow(0, bucket.offset(), bucket.length());
+    return memory.values().narrow(0, bucket.offset(), bucket.length());
   }
 
   /** Returns loss sum and count, for an exchange that sends them apart from the gradients. */
   public Tensor tail() {
     change();
     writeCount();
-    return withTail.narrow(0, layout.length(), TAIL);
+    return memory.withTail().narrow(0, memory.values().numel(), TAIL);
   }
 
   /** Adds the loss of one micro-step to the window's totals. */
   public void addLoss(Tensor sum, long terms) {
     try (var detached = sum.detach()) {
-      lossSum.add_(detached);
+      memory.lossSum().add_(detached);
     }
     count += terms;
     change();
@@ -114,7 +162,7 @@ public final class Gradients implements AutoCloseable {
   /** Writes the count into the tail, before it is exchanged; on a device, when it is. */
   public void sealTotals() {
     isCountWritten = false;
-    if (numbers == null) {
+    if (memory.numbers() == null) {
       writeCount();
     }
   }
@@ -126,22 +174,22 @@ public final class Gradients implements AutoCloseable {
     isCountWritten = true;
     long high = Math.floorDiv(count, COUNT_BASE);
     if (high != sealedHigh) {
-      tail.set(1, (double) high);
+      memory.tail().set(1, (double) high);
       sealedHigh = high;
     }
-    tail.set(2, (double) Math.floorMod(count, COUNT_BASE));
+    memory.tail().set(2, (double) Math.floorMod(count, COUNT_BASE));
   }
 
   /** Reads the totals from the tail: this rank's before an exchange, all ranks' after it. */
   public Totals totals() {
     writeCount();
-    long terms = ((long) tail.get(1)) * COUNT_BASE + (long) tail.get(2);
-    return new Totals(tail.get(0), terms);
+    long terms = ((long) memory.tail().get(1)) * COUNT_BASE + (long) memory.tail().get(2);
+    return new Totals(memory.tail().get(0), terms);
   }
 
   /** Reads the sum of the loss: this rank's before an exchange, all ranks' after it. */
   public double lossSum() {
-    return tail.get(0);
+    return memory.tail().get(0);
   }
 
   /**
@@ -149,7 +197,7 @@ public final class Gradients implements AutoCloseable {
    * for, which must be before the next micro-step.
    */
   public Totals ownTotals() {
-    return numbers == null ? totals() : new Totals(new LaterLoss(), count);
+    return memory.numbers() == null ? totals() : new Totals(new LaterLoss(), count);
   }
 
   /** Reads the loss sum once it is asked for. */
@@ -176,39 +224,42 @@ public final class Gradients implements AutoCloseable {
     }
 
     void read() {
-      value = tail.get(0);
+      value = memory.tail().get(0);
       isRead = true;
     }
   }
 
   /** Multiplies all gradients. */
   public void scale(double by) {
-    if (checkedScale == null) {
-      Tensors.scale(values, by);
+    if (memory.checkedScale() == null) {
+      Tensors.scale(memory.values(), by);
     } else {
-      checkedScale.apply(by);
-      tail.changed();
+      memory.checkedScale().apply(by);
+      memory.tail().changed();
     }
   }
 
   /** Returns the Euclidean norm of all gradients. */
   public double norm() {
-    try (var norm = values.norm()) {
+    try (var norm = memory.values().norm()) {
       return norm.item_double();
     }
   }
 
   /** Tells whether no gradient that this rank holds is infinite or undefined. */
   public boolean isFinite() {
-    if (checkedScale != null && checkedScale.isDone()) {
-      return tail.get(FOUND) == 0;
+    if (memory.checkedScale() != null && memory.checkedScale().isDone()) {
+      return memory.tail().get(FOUND) == 0;
     }
-    return isFinite(values);
+    return isFinite(memory.values());
   }
 
-  /** Tells whether no gradient of one parameter is infinite or undefined. */
+  /** Tells whether no gradient of one parameter that this rank holds is infinite or undefined. */
   public boolean isFinite(Slot slot) {
-    try (var part = values.narrow(0, slot.offset(), slot.length())) {
+    if (kept != null) {
+      return kept.inside(slot).stream().allMatch(Gradients::isFinite);
+    }
+    try (var part = memory.values().narrow(0, slot.offset(), slot.length())) {
       return isFinite(part);
     }
   }
@@ -216,7 +267,7 @@ public final class Gradients implements AutoCloseable {
   /** Tells whether all gradients of one parameter are zero. */
   public boolean isZero(Slot slot) {
     try (var _ = TensorScope.open()) {
-      var ends = values.narrow(0, slot.offset(), slot.length()).aminmax();
+      var ends = memory.values().narrow(0, slot.offset(), slot.length()).aminmax();
       return ends.get0().item_double() == 0 && ends.get1().item_double() == 0;
     }
   }
@@ -236,13 +287,16 @@ public final class Gradients implements AutoCloseable {
     if (waiting != null && waiting.asOf == changes) {
       waiting.getAsDouble();
     }
-    all.zero_();
+    memory.all().zero_();
+    if (kept != null) {
+      kept.clear();
+    }
     count = 0;
     sealedHigh = 0;
     isCountWritten = true;
     change();
-    if (checkedScale != null) {
-      checkedScale.cleared();
+    if (memory.checkedScale() != null) {
+      memory.checkedScale().cleared();
     }
   }
 
@@ -250,12 +304,16 @@ public final class Gradients implements AutoCloseable {
   public void remember(State summed) {
     writeCount();
     if (summed.has("tail")) {
-      summed.tensor("gradients", values);
-      try (var numbersBehind = withTail.narrow(0, layout.length(), TAIL)) {
+      if (kept == null) {
+        summed.tensor("gradients", memory.values());
+      } else {
+        kept.remember("gradients", summed);
+      }
+      try (var numbersBehind = memory.withTail().narrow(0, memory.values().numel(), TAIL)) {
         summed.tensor("tail", numbersBehind);
       }
     } else { // Earlier versions saved both as one.
-      summed.tensor("gradients", withTail);
+      summed.tensor("gradients", memory.withTail());
     }
     count = summed.number("count", count);
     // A sum of tails has no carry: what was written on other ranks is not how this count is split.
@@ -267,14 +325,9 @@ public final class Gradients implements AutoCloseable {
 
   @Override
   public void close() {
-    tail.close();
-    if (checkedScale != null) {
-      checkedScale.close();
+    memory.close();
+    if (kept != null) {
+      kept.close();
     }
-    TensorScope.free(numbers);
-    TensorScope.free(lossSum);
-    TensorScope.free(values);
-    TensorScope.free(withTail);
-    TensorScope.free(all);
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
@@ -8,6 +9,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
@@ -118,6 +120,10 @@ public final class ParameterArena implements AutoCloseable {
 
   private void bindGradient(Slot slot, List<String> unused) {
     var parameter = parameterAt(slot);
+    if (gradients.kept().isPresent()) {
+      var _ = parameter.grad().defined() ? reached.add(slot) : unused.add(slot.spec().name());
+      return;
+    }
     var place = view(gradients.values(), slot);
     if (parameter.grad().defined()) {
       place.add_(parameter.grad());
@@ -138,7 +144,7 @@ public final class ParameterArena implements AutoCloseable {
    * that is quicker, which is on a device.
    */
   public void addGradientsAfter(Runnable backward) {
-    if (!values.is_cuda()) {
+    if (!values.is_cuda() || gradients.kept().isPresent()) {
       backward.run();
       return;
     }
@@ -155,8 +161,39 @@ public final class ParameterArena implements AutoCloseable {
     gathered.after(backward);
   }
 
+  /**
+   * Keeps slices of the gradients instead of all of them: each parameter's gradient is then a
+   * tensor of its own, from the backward that makes it until it is dropped.
+   */
+  public void keepGradients(List<Range> slices) {
+    gradients.keepOnly(slices);
+  }
+
+  /** Returns the gradient that backward has left at a parameter, flat; nothing if there is none. */
+  public Optional<Tensor> gradientOf(Slot slot) {
+    var gradient = parameterAt(slot).grad();
+    return gradient.defined() ? Optional.of(gradient.reshape(-1)) : Optional.empty();
+  }
+
+  /** Frees the gradient that backward has left at a parameter. */
+  public void dropGradient(Slot slot) {
+    parameterAt(slot).mutable_grad().put(new Tensor());
+  }
+
+  /** Frees what a pass that failed has left at parameters, where gradients lie there. */
+  public void dropGradients() {
+    if (gradients.kept().isPresent()) {
+      try (var _ = TensorScope.open()) {
+        layout.slots().forEach(this::dropGradient);
+      }
+    }
+  }
+
   /** Checks that no backward has replaced a gradient's memory by its own. */
   public void requireGradientsInPlace() {
+    if (gradients.kept().isPresent()) {
+      return;
+    }
     try (var _ = TensorScope.open()) {
       for (var slot : layout.slots()) {
         long expected =

@@ -15,6 +15,11 @@ public interface GradientSlices {
    */
   List<Bucket> cut(List<Bucket> planned);
 
+  /** Tells whether the gradients of each micro-step are reduced, and not those of a window. */
+  default boolean reducesEachMicroStep() {
+    return false;
+  }
+
   /** Returns the gradients of all ranks' parts as filters see them. */
   GradientView view();
 }

@@ -46,12 +46,18 @@ public final class WindowExchange implements AutoCloseable {
    *
    * @param feedback lets ranks keep what they do not send
    * @param agreed the totals, where ranks have agreed on them before gradients
+   * @param isWhole whether the accumulation window ends with it, and not a micro-step alone
    */
   private record Window(
       List<Bucket> buckets,
       BucketPipeline pipeline,
       Optional<ErrorFeedback> feedback,
-      Optional<Totals> agreed) {
+      Optional<Totals> agreed,
+      boolean isWhole) {
+
+    Window asWhole() {
+      return new Window(buckets, pipeline, feedback, agreed, true);
+    }
 
     boolean hasNothingToReduce() {
       return agreed.filter(totals -> totals.count() == 0).isPresent();
@@ -114,16 +120,17 @@ public final class WindowExchange implements AutoCloseable {
    *
    * @param graph what backward runs through; another one may reach parameters another number of
    *     times
-   * @param begins whether the window ends here and nothing stands between backward and exchange
+   * @param begins whether the window ends here and nothing stands between backward and exchange;
+   *     otherwise only gradients that are reduced at once leave
    */
   public void during(Runnable backward, Object graph, boolean begins) {
     if (watch == null) {
       backward.run();
       return;
     }
-    boolean leaves = begins && watch.expects(graph);
-    if (leaves) {
-      begin();
+    boolean leaves = (begins || reducesEachMicroStep()) && watch.expects(graph);
+    if (leaves && window == null) {
+      window = newWindow(begins);
     }
     watch.during(
         backward,
@@ -143,11 +150,35 @@ public final class WindowExchange implements AutoCloseable {
    */
   public void begin() {
     if (window == null) {
-      window = newWindow();
+      window = newWindow(true);
+    } else if (!window.isWhole()) {
+      // Its buckets first: ranks come to what begins a window in one order.
+      window.pipeline().finish();
+      window.pipeline().run(() -> exchange.begin(gradients));
+      window = window.asWhole();
     }
   }
 
-  private Window newWindow() {
+  /**
+   * Reduces what a micro-step has added before its window ends, where that is what slices want; all
+   * ranks call it together, also those whose batch was empty.
+   */
+  public void endMicroStep() {
+    if (reducesEachMicroStep()) {
+      if (window == null) {
+        window = newWindow(false);
+      }
+      window.pipeline().finish();
+      window = null;
+    }
+  }
+
+  /** Tells whether micro-steps exchange, and not only windows. */
+  public boolean reducesEachMicroStep() {
+    return slices.filter(GradientSlices::reducesEachMicroStep).isPresent();
+  }
+
+  private Window newWindow(boolean endsWindow) {
     var buckets = slices.map(it -> it.cut(plan.buckets())).orElseGet(plan::buckets);
     var feedback = exchange.feedback();
     var pipeline =
@@ -160,11 +191,13 @@ public final class WindowExchange implements AutoCloseable {
             starts,
             arrivals);
     if (feedback.isEmpty()) {
-      pipeline.run(() -> exchange.begin(gradients));
-      return new Window(buckets, pipeline, feedback, Optional.empty());
+      if (endsWindow) {
+        pipeline.run(() -> exchange.begin(gradients));
+      }
+      return new Window(buckets, pipeline, feedback, Optional.empty(), endsWindow);
     }
     var totals = agree(pipeline, feedback.get());
-    return new Window(buckets, pipeline, feedback, Optional.of(totals));
+    return new Window(buckets, pipeline, feedback, Optional.of(totals), true);
   }
 
   private Totals agree(BucketPipeline pipeline, ErrorFeedback feedback) {

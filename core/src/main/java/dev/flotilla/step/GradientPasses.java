@@ -142,7 +142,7 @@ final class GradientPasses {
         firstPasses = FirstPasses.PLACE_UNCHECKED;
       }
       case PLACE_UNCHECKED -> {
-        if (isAlone) {
+        if (isAlone || gradients.kept().isPresent()) {
           backwardWatched(losses, step);
         } else {
           pass.backward(losses, step);
@@ -156,7 +156,7 @@ final class GradientPasses {
 
   private void backwardWatched(List<LossTerms> losses, MicroStep step) {
     Runnable backward = () -> pass.backward(losses, step);
-    if (isAlone) {
+    if (isAlone && gradients.kept().isEmpty()) {
       model.arena().addGradientsAfter(backward);
     } else {
       // Each of several batches gives a parameter a gradient of its own.
@@ -199,6 +199,7 @@ final class GradientPasses {
     if (pool != null) {
       pool.clear();
     }
+    model.arena().dropGradients();
     gradients.clear();
   }
 

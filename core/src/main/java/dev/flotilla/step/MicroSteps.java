@@ -65,6 +65,9 @@ public final class MicroSteps implements Stateful, AutoCloseable {
       accumulation.epochEndedInside(microSteps, updates);
     }
     add(batch);
+    if (step.decision() != Decision.UPDATE) {
+      workers.exchange().endMicroStep();
+    }
     return switch (step.decision()) {
       case CONTINUE -> new StepOutcome(step, passes.totals());
       case UPDATE -> finishWindow();
@@ -76,6 +79,18 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     beginWindow();
     passes.add(batch, step);
     statistics.saw(batch.samples());
+  }
+
+  /** In a loop of the user's own, whether a micro-step is the last shows when the next begins. */
+  private void endMicroStepBefore() {
+    if (!step.endsWindow()) {
+      workers.exchange().endMicroStep();
+    }
+  }
+
+  /** Tells whether every micro-step exchanges gradients, and not only an update. */
+  public boolean exchangesEachMicroStep() {
+    return workers.exchange().reducesEachMicroStep();
   }
 
   private void beginWindow() {
@@ -92,6 +107,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   /** Runs one micro-batch of a window that a loop of the user's own will end. */
   public Totals accumulate(Batch batch) {
+    endMicroStepBefore();
     step = step.next(UNENDING, false, updates);
     add(batch);
     return passes.totals();
@@ -99,6 +115,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   /** Adds the gradient of a loss that a loop of the user's own has computed. */
   public Totals accumulate(LossTerms loss) {
+    endMicroStepBefore();
     step = step.next(UNENDING, false, updates);
     beginWindow();
     passes.add(loss, step);
@@ -191,6 +208,9 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   private void rememberWindow(RunState state) {
     if (!step.endsWindow()) {
+      if (state.isSaving()) {
+        workers.exchange().endMicroStep();
+      }
       // Gradients at parameters of a rank's own, in its own loss scale, are of no use to others.
       boolean isOwn = workers.sync().letsRanksDiffer();
       passes.remember(state, isOwn ? state.own() : state.summed());

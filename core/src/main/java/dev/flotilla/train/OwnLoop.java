@@ -95,8 +95,17 @@ public final class OwnLoop {
     runner.clear();
   }
 
-  /** Marks micro-steps that must not communicate; an update before it is closed is refused. */
+  /**
+   * Marks micro-steps that must not communicate; an update before it is closed is refused.
+   *
+   * @throws IllegalStateException if micro-steps have to, as ranks keep slices of gradients
+   */
   public NoSync noSync() {
+    if (runner.exchangesEachMicroStep()) {
+      throw new IllegalStateException(
+          "noSync is not possible here: ranks keep slices of gradients, so every micro-step has to"
+              + " exchange; keep whole gradients, with sharding of stage 1 or its no_sync");
+    }
     insideNoSync++;
     return () -> insideNoSync--;
   }

@@ -189,6 +189,17 @@ public final class Conformance {
             Promise.ALGORITHMIC,
             List.of(
                 new Sharding(1), Recompute.every(1), new GradientMerge(3), new ClipByNorm(0.5))),
+        new Row("sharding 2", Promise.EXACT, List.of(new Sharding(2))),
+        new Row(
+            "sharding 2 in buckets, merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                new Sharding(2), buckets(Dtype.FP32), new GradientMerge(3), new ClipByNorm(0.5))),
+        new Row(
+            "sharding 2, recompute, and merge without a word before the window ends",
+            Promise.ALGORITHMIC,
+            List.of(new Sharding(2, true), Recompute.every(1), new GradientMerge(3))),
+        half("sharding 2 and bf16", new Sharding(2), new MixedPrecision(Dtype.BF16)),
         half("sharding 1 and fp16", new Sharding(1), new MixedPrecision(Dtype.FP16)),
         compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
         new Row(

@@ -4,14 +4,12 @@ import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Pending;
-import dev.flotilla.collective.RankSlices;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.Stage;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.strategy.shard.Slicing.Unit;
-import java.util.Arrays;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 
@@ -58,7 +56,7 @@ final class ScatterExchange implements Exchange {
   }
 
   private Pending scatterPacked(Gradients gradients, List<Unit> units) {
-    var slices = together(units);
+    var slices = Slicing.together(units, collective.size());
     var packed = TensorScope.keep(gradients.values().new_empty(slices.elements()));
     var own = slices.slice(packed, collective.rank());
     for (int rank = 0; rank < collective.size(); rank++) {
@@ -80,14 +78,6 @@ final class ScatterExchange implements Exchange {
         TensorScope.free(packed);
       }
     };
-  }
-
-  /** Returns how ranks share several units, each with its slices behind each other. */
-  private RankSlices together(List<Unit> units) {
-    var lengths = new long[collective.size()];
-    Arrays.setAll(
-        lengths, rank -> units.stream().mapToLong(unit -> unit.slices().length(rank)).sum());
-    return RankSlices.of(lengths);
   }
 
   private static void copyEach(

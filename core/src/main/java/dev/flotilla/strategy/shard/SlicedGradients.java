@@ -62,6 +62,11 @@ final class SlicedGradients implements GradientSlices, GradientView {
   }
 
   @Override
+  public boolean reducesEachMicroStep() {
+    return gradients.kept().isPresent();
+  }
+
+  @Override
   public GradientView view() {
     return this;
   }

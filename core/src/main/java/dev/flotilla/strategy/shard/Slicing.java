@@ -98,6 +98,14 @@ record Slicing(List<Unit> units, int ranks) {
     return Math.ceilDiv(length, ALIGNMENT) * ALIGNMENT;
   }
 
+  /** Returns how ranks share several units, a rank's slices of all of them behind each other. */
+  static RankSlices together(List<Unit> units, int ranks) {
+    var lengths = new long[ranks];
+    Arrays.setAll(
+        lengths, rank -> units.stream().mapToLong(unit -> unit.slices().length(rank)).sum());
+    return RankSlices.of(lengths);
+  }
+
   /** Returns the slices of a rank that are not empty, in forward order. */
   List<Range> of(int rank) {
     return units.stream().map(unit -> unit.of(rank)).filter(it -> it.length() > 0).toList();
