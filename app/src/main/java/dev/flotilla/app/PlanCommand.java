@@ -37,6 +37,9 @@ final class PlanCommand implements Callable<Integer> {
     var plan = run.plan();
     System.out.print(PlanText.settings(run.config()));
     System.out.print(PlanText.overview(run, plan, world));
+    if (ranks > 1) {
+      System.out.print(MemoryText.byStage(run));
+    }
     System.out.print(PlanText.warnings(plan));
     return ExitCodes.OK;
   }

@@ -94,6 +94,34 @@ class PlanTests {
     assertThat(overview(1, "epochs=2147483647")).contains("updates  337,154,932,579 (");
   }
 
+  /** LeNet-5 has 61,760 elements with gaps: 0.247 MB of float32. */
+  @Test
+  void tellsTheMemoryOfEachStage() {
+    String adam = "optimizer={name: adam, lr: 0.1}";
+    assertThat(MemoryText.byStage(run(4, adam)).lines().map(line -> line.split(" +k? ?")))
+        .anySatisfy(it -> assertThat(it).startsWith("MB", "per", "rank", "parameters"))
+        .anySatisfy(
+            it -> assertThat(it).startsWith("*", "plain", "0.25", "0.25", "0.49", "0.00", "0.99"))
+        .anySatisfy(
+            it ->
+                assertThat(it)
+                    .startsWith("", "sharding,", "stage", "1", "0.25", "0.25", "0.12", "0.49"));
+    assertThat(MemoryText.byStage(run(4, adam, "strategy.sharding.stage=1")))
+        .contains("\n  plain", "\n* sharding, stage 1");
+    assertThat(overview(4, adam)).contains("memory  0.99 MB per rank");
+    assertThat(overview(4, adam, "strategy.sharding.stage=1")).contains("memory  1.11 MB per rank");
+    assertThat(overview(1, adam, "strategy.sharding.stage=1"))
+        .contains("memory  0.99 MB per rank", "warning: sharding has no effect on one rank");
+  }
+
+  @Test
+  void refusesAStageThatIsNone() {
+    assertThatThrownBy(() -> run(2, "strategy.sharding.stage=4"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("strategy.sharding.stage: must be ")
+        .hasMessageContaining("but was 4");
+  }
+
   @Test
   void refusesARunWhoseWindowsAreNeverFull() {
     String tooLong =

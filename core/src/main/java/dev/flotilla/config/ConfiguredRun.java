@@ -9,6 +9,8 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.shard.Sharding;
+import dev.flotilla.strategy.shard.StageMemory;
 import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
@@ -19,6 +21,7 @@ import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -99,6 +102,28 @@ public final class ConfiguredRun {
     var frozen = NamePatterns.anyOf(config.freeze());
     long trained = BoundModel.layoutOf(model, config.precision(), frozen).bytes();
     return all + trained * (1 + config.optimizer().numbersPerParameter().orElse(0));
+  }
+
+  /**
+   * Returns what trainable parameters, gradients and optimizer take on the rank that keeps most,
+   * without sharding and with each stage, as far as the optimizer says.
+   */
+  public List<StageMemory> memoryByStage() {
+    var frozen = NamePatterns.anyOf(config.freeze());
+    return StageMemory.ofAll(
+        config.model(),
+        BoundModel.layoutOf(config.model(), config.precision(), frozen),
+        config.optimizer().numbersPerParameter().orElse(0),
+        world.size());
+  }
+
+  /** Returns the stage of sharding that the recipe asks for; 0 for none. */
+  public int stage() {
+    return config.techniques().stream()
+        .filter(Sharding.class::isInstance)
+        .mapToInt(it -> ((Sharding) it).stage())
+        .findFirst()
+        .orElse(0);
   }
 
   /** Returns how long a run by a plan of this recipe is. */

@@ -1,0 +1,100 @@
+package dev.flotilla.strategy.shard;
+
+import dev.flotilla.arena.Layout;
+import dev.flotilla.exchange.BucketPlan;
+import dev.flotilla.model.Model;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What a stage takes of a rank's memory, and of the wire, by formula; activations apart.
+ *
+ * @param stage what is sharded; 0 for nothing
+ * @param parameters bytes of trainable parameters that a rank keeps
+ * @param gradients bytes of gradients that it keeps
+ * @param optimizer bytes that the optimizer remembers
+ * @param passing bytes that a step takes for a while at most: buckets under way, and what is whole
+ *     of gradients and parameters where slices of them are kept
+ * @param wire what a rank sends for an update, as a multiple of what it sends without sharding, by
+ *     the number k of its micro-steps
+ */
+public record StageMemory(
+    int stage, long parameters, long gradients, long optimizer, long passing, String wire) {
+
+  /** The last stage that settings may ask for. */
+  static final int LAST = 1;
+
+  /**
+   * Returns the memory of the rank that keeps most, without sharding and with each stage.
+   *
+   * @param layout the trainable parameters
+   * @param numbersPerParameter what the optimizer remembers
+   */
+  public static List<StageMemory> ofAll(
+      Model model, Layout layout, int numbersPerParameter, int ranks) {
+    List<StageMemory> all = new ArrayList<>();
+    for (int stage = 0; stage <= LAST; stage++) {
+      all.add(of(stage, model, layout, numbersPerParameter, ranks));
+    }
+    return all;
+  }
+
+  static StageMemory of(int stage, Model model, Layout layout, int numbersPerParameter, int ranks) {
+    var slicing = Slicing.of(model, layout, ranks);
+    long whole = layout.bytes();
+    long slices = slicing.most() * layout.precision().bytes();
+    return new StageMemory(
+        stage,
+        stage < 3 ? whole : slices,
+        stage < 2 ? whole : slices,
+        numbersPerParameter * (stage < 1 ? whole : slices),
+        ranks == 1 ? 0 : layout.precision().bytes() * passing(stage, model, layout, slicing),
+        List.of("1", "1", "(k + 1) / 2", "3 k / 2").get(stage));
+  }
+
+  private static long passing(int stage, Model model, Layout layout, Slicing slicing) {
+    if (stage == 0) {
+      return 0;
+    }
+    long whole = stage == 1 ? 0 : wholeAtOnce(model, layout);
+    return underWay(layout, slicing) + (stage == 3 ? 2 : 1) * whole;
+  }
+
+  /** Two buckets are under way, each with what it receives; small units are packed besides. */
+  private static long underWay(Layout layout, Slicing slicing) {
+    long most = 0;
+    long before = 0;
+    for (var bucket : slicing.buckets(layout, BucketPlan.whole(layout).buckets())) {
+      long taken = bucket.range().length() * (slicing.in(bucket.range()).size() == 1 ? 1 : 2);
+      most = Math.max(most, before + taken);
+      before = taken;
+    }
+    return most;
+  }
+
+  /**
+   * Returns the most that is whole at once while backward goes through segments: a segment's
+   * parameters, and those before it that a later segment shares.
+   */
+  private static long wholeAtOnce(Model model, Layout layout) {
+    var segments = model.segments();
+    var live = new long[segments.size()];
+    for (var slot : layout.slots()) {
+      var uses =
+          IntStream.range(0, segments.size())
+              .filter(i -> segments.get(i).parameters().contains(slot.spec()))
+              .summaryStatistics();
+      for (int i = uses.getMin(); i <= uses.getMax(); i++) {
+        live[i] += slot.length();
+      }
+    }
+    return Arrays.stream(live).max().orElse(0);
+  }
+
+  /** Returns the bytes of all. */
+  public long total() {
+    return parameters + gradients + optimizer + passing;
+  }
+}
