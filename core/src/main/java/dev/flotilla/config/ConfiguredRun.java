@@ -117,11 +117,12 @@ public final class ConfiguredRun {
         world.size());
   }
 
-  /** Returns the stage of sharding that the recipe asks for; 0 for none. */
+  /** Returns the stage of sharding whose memory a run of the recipe takes; 0 for none. */
   public int stage() {
     return config.techniques().stream()
         .filter(Sharding.class::isInstance)
-        .mapToInt(it -> ((Sharding) it).stage())
+        .map(Sharding.class::cast)
+        .mapToInt(it -> it.noSync() ? 1 : it.stage())
         .findFirst()
         .orElse(0);
   }

@@ -24,7 +24,7 @@ public record StageMemory(
     int stage, long parameters, long gradients, long optimizer, long passing, String wire) {
 
   /** The last stage that settings may ask for. */
-  static final int LAST = 1;
+  static final int LAST = 2;
 
   /**
    * Returns the memory of the rank that keeps most, without sharding and with each stage.
@@ -59,15 +59,19 @@ public record StageMemory(
       return 0;
     }
     long whole = stage == 1 ? 0 : wholeAtOnce(model, layout);
-    return underWay(layout, slicing) + (stage == 3 ? 2 : 1) * whole;
+    return underWay(stage, layout, slicing) + (stage == 3 ? 2 : 1) * whole;
   }
 
-  /** Two buckets are under way, each with what it receives; small units are packed besides. */
-  private static long underWay(Layout layout, Slicing slicing) {
+  /**
+   * Two buckets are under way, each with what it receives; small units are packed besides, and all
+   * of them where there is no arena.
+   */
+  private static long underWay(int stage, Layout layout, Slicing slicing) {
     long most = 0;
     long before = 0;
     for (var bucket : slicing.buckets(layout, BucketPlan.whole(layout).buckets())) {
-      long taken = bucket.range().length() * (slicing.in(bucket.range()).size() == 1 ? 1 : 2);
+      boolean isPacked = stage > 1 || slicing.in(bucket.range()).size() > 1;
+      long taken = bucket.range().length() * (isPacked ? 2 : 1);
       most = Math.max(most, before + taken);
       before = taken;
     }

@@ -40,7 +40,8 @@ class StageMemoryTests {
     long table = 30_522L * 768 * Float.BYTES;
     long whole = adam(2, bert, 4).passing() - adam(1, bert, 4).passing();
     assertThat(whole).isBetween(table + table / 10, 2 * table);
-    assertThat(adam(3, bert, 4).passing() - adam(1, bert, 4).passing()).isEqualTo(2 * whole);
+    assertThat(adam(3, bert, 4).passing() - adam(2, bert, 4).passing())
+        .isBetween(table + table / 10, 2 * table);
   }
 
   @Test
