@@ -247,7 +247,7 @@ final class BucketPipeline {
   synchronized List<BucketTime> times() {
     List<BucketTime> times = new ArrayList<>();
     for (var chain : chains) {
-      boolean isFirst = times.isEmpty() || times.getLast().bucket() != chain.bucket;
+      boolean isFirst = times.isEmpty() || times.getLast().bucket().index() != chain.bucket.index();
       long start = isFirst ? chain.start : times.removeLast().start();
       times.add(new BucketTime(chain.bucket, start, chain.end));
     }
