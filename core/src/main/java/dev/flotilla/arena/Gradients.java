@@ -39,13 +39,18 @@ public final class Gradients implements AutoCloseable {
   private long changes;
 
   Gradients(Layout layout) {
-    this(layout, ComputeDevice.CPU);
+    this(layout, ComputeDevice.CPU, layout.length());
   }
 
-  Gradients(Layout layout, ComputeDevice device) {
+  /**
+   * Allocates gradients.
+   *
+   * @param length the layout's, or 0 where slices will be kept instead
+   */
+  Gradients(Layout layout, ComputeDevice device, long length) {
     this.layout = layout;
     this.device = device;
-    memory = Memory.of(layout.precision(), layout.length(), device);
+    memory = Memory.of(layout.precision(), length, device);
   }
 
   /**

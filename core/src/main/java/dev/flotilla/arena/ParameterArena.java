@@ -2,7 +2,6 @@ package dev.flotilla.arena;
 
 import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
-import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -22,11 +21,14 @@ import org.jspecify.annotations.Nullable;
 public final class ParameterArena implements AutoCloseable {
 
   private final Layout layout;
-  private final Tensor values;
+  private final ComputeDevice device;
+  private final List<Section> sections = new ArrayList<>();
+  private final boolean isWhole;
   private final Gradients gradients;
   private final Map<String, Tensor> parameters = new LinkedHashMap<>();
   private final Set<Slot> reached = new HashSet<>();
   private @Nullable GatheredGradients gathered;
+  private @Nullable KeptSlices keptValues;
 
   /** Allocates both tensors in main memory, filled with zeros. */
   public ParameterArena(Layout layout) {
@@ -35,16 +37,48 @@ public final class ParameterArena implements AutoCloseable {
 
   /** Allocates both tensors on a device, filled with zeros. */
   public ParameterArena(Layout layout, ComputeDevice device) {
+    this(layout, device, List.of(new Range(0, layout.length())), true);
+  }
+
+  /**
+   * Allocates parameters in sections that can be freed one by one, and no gradients: {@link
+   * #keepGradients} says which are kept.
+   *
+   * @param ranges cover the layout in its order, and cut no parameter
+   */
+  public static ParameterArena inSections(Layout layout, ComputeDevice device, List<Range> ranges) {
+    return new ParameterArena(layout, device, ranges, false);
+  }
+
+  private ParameterArena(Layout layout, ComputeDevice device, List<Range> ranges, boolean isWhole) {
     this.layout = layout;
-    Precision precision = layout.precision();
+    this.device = device;
+    this.isWhole = isWhole;
+    gradients = new Gradients(layout, device, isWhole ? layout.length() : 0);
     try (var _ = TensorScope.open()) {
-      values = TensorScope.keep(device.zeros(precision.scalarType(), layout.length()));
-      gradients = new Gradients(layout, device);
+      for (var range : ranges) {
+        sections.add(new Section(range, layout.precision(), device));
+      }
       for (var slot : layout.slots()) {
-        var leaf = view(values, slot).detach().set_requires_grad(true);
+        var section = sectionOf(slot);
+        var flat =
+            section.flat().narrow(0, slot.offset() - section.range().offset(), slot.length());
+        var leaf = flat.view(slot.spec().shape().toArray()).detach().set_requires_grad(true);
         parameters.put(slot.spec().name(), TensorScope.keep(leaf));
       }
     }
+  }
+
+  private Section sectionOf(Slot slot) {
+    return sections.stream()
+        .filter(it -> it.range().offset() <= slot.offset() && slot.offset() < it.range().end())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Returns the parts that parameters lie in; one, unless they can be freed one by one. */
+  public List<Section> sections() {
+    return List.copyOf(sections);
   }
 
   /** Returns a slot of a flat tensor in the parameter's shape. */
@@ -57,9 +91,61 @@ public final class ParameterArena implements AutoCloseable {
     return layout;
   }
 
-  /** Returns the flat tensor of all values; it has no graph. */
+  /**
+   * Returns the flat tensor of all values; it has no graph.
+   *
+   * @throws IllegalStateException if they lie in sections
+   */
   public Tensor values() {
-    return values;
+    if (!isWhole) {
+      throw new IllegalStateException("parameters lie in sections, not in one tensor");
+    }
+    return sections.getFirst().flat();
+  }
+
+  /** Returns the flat tensors of all sections, which must all be present. */
+  public List<Tensor> flats() {
+    return sections.stream().map(Section::flat).toList();
+  }
+
+  /** Returns memory like that of parameters, with undefined contents. */
+  public Tensor empty(long elements) {
+    return device.empty(layout.precision().scalarType(), elements);
+  }
+
+  /** Keeps slices of the parameters, apart from the sections that they are gathered in. */
+  public KeptSlices keepValues(List<Range> ranges) {
+    keptValues = new KeptSlices(layout, device, ranges);
+    takeValues();
+    return keptValues;
+  }
+
+  /** Takes the kept slices from sections that are all present. */
+  public void takeValues() {
+    if (keptValues == null) {
+      return;
+    }
+    try (var _ = TensorScope.open()) {
+      for (int i = 0; i < keptValues.ranges().size(); i++) {
+        var range = keptValues.ranges().get(i);
+        var section =
+            sections.stream()
+                .filter(
+                    it -> it.range().offset() <= range.offset() && range.end() <= it.range().end())
+                .findFirst()
+                .orElseThrow();
+        var place =
+            section.values().narrow(0, range.offset() - section.range().offset(), range.length());
+        keptValues.slices().get(i).copy_(place);
+      }
+    }
+  }
+
+  /** Returns the memory that an update changes for a parameter; views of the scope that is open. */
+  public List<Tensor> updatedValues(Slot slot) {
+    return keptValues == null
+        ? List.of(values().narrow(0, slot.offset(), slot.length()))
+        : keptValues.inside(slot);
   }
 
   /** Returns the gradients of this arena. */
@@ -144,7 +230,7 @@ public final class ParameterArena implements AutoCloseable {
    * that is quicker, which is on a device.
    */
   public void addGradientsAfter(Runnable backward) {
-    if (!values.is_cuda() || gradients.kept().isPresent()) {
+    if (!device.isCuda() || gradients.kept().isPresent()) {
       backward.run();
       return;
     }
@@ -217,6 +303,9 @@ public final class ParameterArena implements AutoCloseable {
     }
     parameters.values().forEach(TensorScope::free);
     gradients.close();
-    TensorScope.free(values);
+    if (keptValues != null) {
+      keptValues.close();
+    }
+    sections.forEach(Section::close);
   }
 }

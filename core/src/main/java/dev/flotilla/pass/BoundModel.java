@@ -1,5 +1,6 @@
 package dev.flotilla.pass;
 
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.BufferArena;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterArena;
@@ -77,12 +78,32 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
       ComputeDevice device,
       long seed,
       Predicate<String> isFrozen) {
+    this(model, precision, device, seed, isFrozen, false);
+  }
+
+  /**
+   * Allocates and initialises all parameters and buffers on a device and binds the segments.
+   *
+   * @param isFrozen names of parameters that are not trained
+   * @param isInSections whether the parameters of each segment can be freed by themselves
+   */
+  public BoundModel(
+      Model model,
+      Precision precision,
+      ComputeDevice device,
+      long seed,
+      Predicate<String> isFrozen,
+      boolean isInSections) {
     this.model = model;
     this.precision = precision;
     this.device = device;
     var parameters = model.parameters();
     var stays = isFrozen.or(model.frozen()::contains);
-    arena = new ParameterArena(Layout.of(trainable(parameters, stays), precision), device);
+    var layout = Layout.of(trainable(parameters, stays), precision);
+    arena =
+        isInSections
+            ? ParameterArena.inSections(layout, device, segmentRanges(model, layout))
+            : new ParameterArena(layout, device);
     buffers = new BufferArena(model.buffers(), precision, device);
     try (var _ = TensorScope.open()) {
       for (var spec : parameters) {
@@ -109,6 +130,35 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   public static Layout layoutOf(Model model, Precision precision, Predicate<String> isFrozen) {
     var stays = isFrozen.or(model.frozen()::contains);
     return Layout.of(trainable(model.parameters(), stays), precision);
+  }
+
+  /**
+   * Returns where the trainable parameters of each segment lie, those of tied ones with the first
+   * that uses them; segments without any have an empty range.
+   */
+  public static List<Range> segmentRanges(Model model, Layout layout) {
+    List<Range> ranges = new ArrayList<>();
+    Set<String> seen = new HashSet<>();
+    var slots = layout.slots();
+    int next = 0;
+    for (var segment : model.segments()) {
+      Set<String> names = new HashSet<>();
+      segment.parameters().stream().map(ParameterSpec::name).filter(seen::add).forEach(names::add);
+      long from = start(layout, next);
+      while (next < slots.size() && names.contains(slots.get(next).spec().name())) {
+        next++;
+      }
+      ranges.add(new Range(from, start(layout, next) - from));
+    }
+    if (next < slots.size()) {
+      throw new IllegalStateException(
+          slots.get(next).spec().name() + " belongs to no segment of " + model.name());
+    }
+    return ranges;
+  }
+
+  private static long start(Layout layout, int slot) {
+    return slot < layout.slots().size() ? layout.slots().get(slot).offset() : layout.length();
   }
 
   private static List<ParameterSpec> trainable(
@@ -221,7 +271,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   /** Returns all parameters and buffers in name order: what a published model file holds. */
   public SequencedMap<String, Tensor> state() {
-    gate.settle();
+    gate.requireAll();
     var state = new TreeMap<String, Tensor>(arena.parameters());
     state.putAll(frozen);
     state.putAll(buffers.buffers());
@@ -278,7 +328,10 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   /** Parameters only: buffers are the business of {@link RunningStatistics}. */
   @Override
   public void remember(RunState state) {
-    gate.settle();
+    gate.whileWhole(!state.isSaving(), () -> rememberWhole(state));
+  }
+
+  private void rememberWhole(RunState state) {
     try (var _ = TensorScope.open()) {
       arena.parameters().forEach((name, live) -> state.weights().tensor(name, live.detach()));
       frozen.forEach(state.weights()::tensor);

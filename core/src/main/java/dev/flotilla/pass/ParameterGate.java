@@ -1,21 +1,46 @@
 package dev.flotilla.pass;
 
-/** Sees to it that the parameters of a segment are there when it runs. */
+/**
+ * Sees to it that the parameters of a segment are there when it runs. By default they always are.
+ */
 public interface ParameterGate {
 
   /** Parameters are always there. */
-  ParameterGate OPEN =
-      new ParameterGate() {
-        @Override
-        public void enter(int segment) {}
-
-        @Override
-        public void settle() {}
-      };
+  ParameterGate OPEN = _ -> {};
 
   /** Waits until the parameters of a segment are there; called before each of its parts runs. */
   void enter(int segment);
 
-  /** Waits until all parameters are there, for whoever reads them outside a pass. */
-  void settle();
+  /** Waits until the parameters of some segments are there, before backward goes through them. */
+  default void enterBackward(int first, int last) {}
+
+  /** Tells whether backward must pause before every segment, so that its parameters can come. */
+  default boolean pausesBetweenSegments() {
+    return false;
+  }
+
+  /** Takes part in what other ranks do during forward and backward, on a rank without a batch. */
+  default void passWithoutBatch() {}
+
+  /** Waits for parameters that are under way. */
+  default void settle() {}
+
+  /**
+   * Makes sure that all parameters are there, on this rank alone.
+   *
+   * @throws IllegalStateException if some are not
+   */
+  default void requireAll() {
+    settle();
+  }
+
+  /**
+   * Runs an action while all parameters are there; all ranks call it together.
+   *
+   * @param changes whether the action changes them
+   */
+  default void whileWhole(boolean changes, Runnable action) {
+    settle();
+    action.run();
+  }
 }

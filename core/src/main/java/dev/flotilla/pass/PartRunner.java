@@ -174,6 +174,12 @@ final class PartRunner implements AutoCloseable {
             : Seeds.mix(seed, rank, microStep, place.segment(), place.index()));
   }
 
+  /** Waits until the parameters of a span are there, before backward goes through it. */
+  void enterBackward(Span span) {
+    var all = model.parts();
+    model.gate().enterBackward(all.get(span.from()).segment(), all.get(span.to() - 1).segment());
+  }
+
   /** Runs all parts in evaluation mode. */
   Activations evaluate(Batch batch) {
     try (var relay = new Relay(inputs(batch))) {

@@ -85,13 +85,14 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   private List<Span> withPauses(List<Span> spans) {
-    if (pauses.isEmpty()) {
+    var wanted = model.gate().pausesBetweenSegments() ? model.segmentStarts() : pauses;
+    if (wanted.isEmpty()) {
       return spans;
     }
     List<Span> all = new ArrayList<>();
     for (var span : spans) {
       int from = span.from();
-      for (int pause : pauses) {
+      for (int pause : wanted) {
         if (pause > from && pause < span.to() && !span.isRecomputed()) {
           all.add(Span.kept(from, pause));
           from = pause;
@@ -143,6 +144,9 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   /** Runs one loss backward. */
   public void backward(LossTerms loss, MicroStep step) {
     try {
+      if (!spans.isEmpty()) {
+        parts.enterBackward(spans.getLast());
+      }
       loss.sum().backward();
       tape.backward();
     } catch (RuntimeException failure) {

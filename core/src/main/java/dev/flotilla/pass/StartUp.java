@@ -26,7 +26,9 @@ public final class StartUp {
     if (collective.size() == 1) {
       return;
     }
-    collective.broadcast(model.arena().values(), 0, Traffic.START).await();
+    for (var flat : model.arena().flats()) {
+      collective.broadcast(flat, 0, Traffic.START).await();
+    }
     for (var frozen : model.frozen().values()) {
       collective.broadcast(frozen, 0, Traffic.START).await();
     }

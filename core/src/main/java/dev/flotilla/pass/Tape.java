@@ -85,6 +85,7 @@ final class Tape {
     if (index > 1) {
       spanOutputs.get(index - 2).prepare();
     }
+    parts.enterBackward(spanOutputs.get(index).span());
     try (var _ = TensorScope.open()) {
       var outputs = spanOutputs.get(index);
       var gradients = outputs.takeGradients();

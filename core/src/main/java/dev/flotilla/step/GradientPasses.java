@@ -97,6 +97,8 @@ final class GradientPasses {
       }
     } else if (!batch.isEmpty()) {
       run(List.of(batch), step);
+    } else {
+      model.gate().passWithoutBatch();
     }
   }
 

@@ -34,7 +34,7 @@ final class Unreached implements Stateful, AutoCloseable {
   private final ParameterArena arena;
   private final Collective peers;
   private final List<Slot> decayed;
-  private final Map<Slot, Tensor> aside = new LinkedHashMap<>();
+  private final Map<Slot, List<Tensor>> aside = new LinkedHashMap<>();
   private List<Slot> slots = List.of();
   private boolean isSettled;
 
@@ -85,9 +85,12 @@ final class Unreached implements Stateful, AutoCloseable {
     }
     try (var _ = TensorScope.open()) {
       for (var slot : slots) {
-        var values = valuesOf(slot);
-        aside.put(slot, TensorScope.keep(values.clone()));
-        values.zero_();
+        List<Tensor> copies = new ArrayList<>();
+        for (var values : arena.updatedValues(slot)) {
+          copies.add(TensorScope.keep(values.clone()));
+          values.zero_();
+        }
+        aside.put(slot, copies);
       }
     }
   }
@@ -111,17 +114,16 @@ final class Unreached implements Stateful, AutoCloseable {
   }
 
   private void putBack(Slot slot) {
-    var values = aside.remove(slot);
-    if (values != null) {
-      try (var place = valuesOf(slot)) {
-        place.copy_(values);
+    var copies = aside.remove(slot);
+    if (copies != null) {
+      try (var _ = TensorScope.open()) {
+        var places = arena.updatedValues(slot);
+        for (int i = 0; i < copies.size(); i++) {
+          places.get(i).copy_(copies.get(i));
+        }
       }
-      TensorScope.free(values);
+      copies.forEach(TensorScope::free);
     }
-  }
-
-  private Tensor valuesOf(Slot slot) {
-    return arena.values().narrow(0, slot.offset(), slot.length());
   }
 
   @Override
@@ -141,7 +143,7 @@ final class Unreached implements Stateful, AutoCloseable {
 
   @Override
   public void close() {
-    aside.values().forEach(TensorScope::free);
+    aside.values().forEach(copies -> copies.forEach(TensorScope::free));
     aside.clear();
   }
 }

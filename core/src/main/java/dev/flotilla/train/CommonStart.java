@@ -6,6 +6,7 @@ import dev.flotilla.control.JobLink;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.pass.StartUp;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.world.RankEnvironment;
 import java.util.SortedMap;
 import java.util.function.Consumer;
@@ -51,7 +52,9 @@ final class CommonStart {
                 settings.precision(),
                 device,
                 settings.seed(),
-                settings.frozen()));
+                settings.frozen(),
+                settings.strategies().stream()
+                    .anyMatch(it -> it.properties().contains(Property.SHARDS_PARAMETERS))));
     facts = new RunFacts(settings, model.arena().layout()).agreedOn(collective);
     loadInitialWeights(notices);
     StartUp.broadcast(

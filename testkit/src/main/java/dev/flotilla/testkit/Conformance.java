@@ -200,6 +200,17 @@ public final class Conformance {
             Promise.ALGORITHMIC,
             List.of(new Sharding(2, true), Recompute.every(1), new GradientMerge(3))),
         half("sharding 2 and bf16", new Sharding(2), new MixedPrecision(Dtype.BF16)),
+        new Row("sharding 3", Promise.EXACT, List.of(new Sharding(3))),
+        new Row(
+            "sharding 3 in buckets, recompute, merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                new Sharding(3),
+                buckets(Dtype.FP32),
+                Recompute.every(1),
+                new GradientMerge(3),
+                new ClipByNorm(0.5))),
+        half("sharding 3 and bf16", new Sharding(3), new MixedPrecision(Dtype.BF16)),
         half("sharding 1 and fp16", new Sharding(1), new MixedPrecision(Dtype.FP16)),
         compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
         new Row(

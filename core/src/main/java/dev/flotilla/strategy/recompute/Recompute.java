@@ -116,7 +116,9 @@ public record Recompute(
 
   @Override
   public Set<Property> properties() {
-    return Set.of(Property.RECOMPUTES_FORWARD);
+    return checkpoints != null && checkpoints.isAuto()
+        ? Set.of(Property.RECOMPUTES_FORWARD, Property.PROFILES_BATCHES)
+        : Set.of(Property.RECOMPUTES_FORWARD);
   }
 
   private String description() {

@@ -1,27 +1,35 @@
 package dev.flotilla.strategy.shard;
 
 import dev.flotilla.arena.Bucket.Range;
+import dev.flotilla.arena.KeptSlices;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.ParameterGroup.Slice;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /** What a rank keeps of parameters and gradients, as views of the arenas. */
 final class OwnSlices implements AutoCloseable {
 
   private final List<Slice> slices = new ArrayList<>();
 
-  /** Takes slices of both arenas, or of the parameters alone where gradients are kept in slices. */
-  OwnSlices(ParameterArena arena, List<Range> ranges) {
+  /**
+   * Takes slices of both arenas, or what is kept in place of them.
+   *
+   * @param values the slices of parameters that are kept, or null where the arena has them all
+   */
+  OwnSlices(ParameterArena arena, @Nullable KeptSlices values, List<Range> ranges) {
     var gradients = arena.gradients();
     for (int i = 0; i < ranges.size(); i++) {
       var range = ranges.get(i);
       int index = i;
       slices.add(
           new Slice(
-              part(arena.values(), range),
+              values == null
+                  ? part(arena.values(), range)
+                  : TensorScope.keep(new Tensor(values.slices().get(index))),
               gradients
                   .kept()
                   .map(kept -> TensorScope.keep(new Tensor(kept.slices().get(index))))

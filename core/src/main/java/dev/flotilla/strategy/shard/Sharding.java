@@ -3,6 +3,7 @@ package dev.flotilla.strategy.shard;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.SlicedUpdate;
 import dev.flotilla.step.StepContext;
@@ -12,6 +13,7 @@ import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,11 +30,14 @@ import java.util.Set;
  * its bucket has been reduced, so the gradients of every micro-step are reduced; with {@code
  * no_sync} they are added up whole until the window ends, which takes the memory of stage 1.
  *
- * @param stage what is sharded: 1 the optimizer's memory, 2 gradients too
+ * <p>Stage 3: parameters are kept as slices too. Those of a segment are gathered before it runs,
+ * forward and backward, and freed after.
+ *
+ * @param stage what is sharded: 1 the optimizer's memory, 2 gradients too, 3 parameters too
  * @param noSync whether nothing is sent before an accumulation window ends
  */
 public record Sharding(
-    @Setting(doc = "what is sharded: 1 the optimizer's memory, 2 gradients too", def = "1")
+    @Setting(doc = "1 shards the optimizer's memory, 2 gradients too, 3 parameters too", def = "1")
         int stage,
     @Setting(
             doc = "stage 2: send nothing before a window ends, and keep whole gradients till then",
@@ -42,11 +47,11 @@ public record Sharding(
 
   /** Checks the settings. */
   public Sharding {
-    Check.that(stage == 1 || stage == 2, "stage", "must be 1 or 2", stage)
+    Check.that(stage >= 1 && stage <= 3, "stage", "must be 1, 2 or 3", stage)
         .and(
             !noSync || stage == 2,
             "no_sync",
-            "goes with stage 2; with stage 1 nothing is sent before a window ends anyway",
+            "goes with stage 2: stage 1 sends nothing before a window ends, stage 3 has to",
             noSync)
         .orThrow();
   }
@@ -57,7 +62,7 @@ public record Sharding(
   }
 
   private boolean keepsSlices() {
-    return stage == 2 && !noSync;
+    return stage == 3 || stage == 2 && !noSync;
   }
 
   @Override
@@ -67,14 +72,26 @@ public record Sharding(
 
   @Override
   public List<Claim> claims() {
-    return List.of(
+    List<Claim> claims = new ArrayList<>();
+    if (stage == 3) {
+      claims.add(
+          new Claim(
+              ForwardStage.GATHER, "gather a segment's parameters before it runs, then free"));
+    }
+    claims.add(
         new Claim(
             Phase.EXCHANGE,
             keepsSlices()
                 ? "reduce-scatter after every micro-step: each rank keeps the sums of its slices"
-                : "reduce-scatter: each rank gets the sums of its slices"),
-        new Claim(Phase.UPDATE, "optimizer on this rank's slices"),
-        new Claim(Phase.SYNC, "all-gather of parameters, while the next forward begins"));
+                : "reduce-scatter: each rank gets the sums of its slices"));
+    claims.add(new Claim(Phase.UPDATE, "optimizer on this rank's slices"));
+    claims.add(
+        new Claim(
+            Phase.SYNC,
+            stage == 3
+                ? "free what was gathered"
+                : "all-gather of parameters, while the next forward begins"));
+    return claims;
   }
 
   @Override
@@ -86,29 +103,49 @@ public record Sharding(
     if (keepsSlices()) {
       arena.keepGradients(ranges);
     }
-    var own = new OwnSlices(arena, ranges);
-    return new Workers()
-        .exchange(
-            keepsSlices()
-                ? new SliceExchange(collective, slicing, arena)
-                : new ScatterExchange(collective, slicing),
-            new SlicedGradients(arena.gradients(), slicing, own.slices(), collective))
-        .update(new SlicedUpdate(arena.layout(), context.updateSettings(), own.slices()))
-        .sync(new ParameterGather(context, slicing, own));
+    var values = stage == 3 ? arena.keepValues(ranges) : null;
+    var own = new OwnSlices(arena, values, ranges);
+    var workers =
+        new Workers()
+            .exchange(
+                keepsSlices()
+                    ? new SliceExchange(collective, slicing, arena)
+                    : new ScatterExchange(collective, slicing),
+                new SlicedGradients(arena.gradients(), slicing, own.slices(), collective))
+            .update(new SlicedUpdate(arena.layout(), context.updateSettings(), own.slices()));
+    return values == null
+        ? workers.sync(new ParameterGather(context, slicing, own))
+        : workers
+            .forward(ForwardStage.GATHER, inner -> inner)
+            .sync(new SegmentGather(context, slicing, values, own));
   }
 
   @Override
   public Set<Property> properties() {
-    return Set.of(Property.SHARDS_STATE);
+    return stage == 3
+        ? Set.of(Property.SHARDS_STATE, Property.SHARDS_PARAMETERS)
+        : Set.of(Property.SHARDS_STATE);
   }
 
   @Override
   public Map<Property, String> contradicts() {
-    return Map.of(
+    Map<Property, String> reasons = new EnumMap<>(Property.class);
+    reasons.put(
         Property.KEEPS_RESIDUALS,
-            "a rank that holds slices of the sums has no whole gradient to keep the rest of",
+        "a rank that holds slices of the sums has no whole gradient to keep the rest of");
+    reasons.put(
         Property.LETS_RANKS_DIFFER,
-            "slices of one model are spread over ranks that must hold the same one");
+        "slices of one model are spread over ranks that must hold the same one");
+    if (stage == 3) {
+      reasons.put(
+          Property.POOLS_STATISTICS,
+          "parameters are gathered for one segment at a time, not for several batches in one"
+              + " graph");
+      reasons.put(
+          Property.PROFILES_BATCHES,
+          "a rank that runs a batch alone would wait for the others' parameters");
+    }
+    return reasons;
   }
 
   @Override
@@ -126,9 +163,9 @@ public record Sharding(
                   issues.add(
                       PlanIssue.error(
                           ("%s changes whole gradients before they are exchanged, but sharding of"
-                                  + " stage 2 keeps none that long")
-                              .formatted(key),
-                          "set stage: 1, or no_sync: true")));
+                                  + " stage %d keeps none that long")
+                              .formatted(key, stage),
+                          "set stage: 1, or stage: 2 with no_sync: true")));
     }
     return issues;
   }

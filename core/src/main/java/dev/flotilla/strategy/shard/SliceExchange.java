@@ -83,7 +83,7 @@ final class SliceExchange implements Exchange {
   }
 
   private Tensor emptyLikeKept(long elements) {
-    return arena.values().new_empty(elements);
+    return arena.empty(elements);
   }
 
   private void pack(Bucket bucket, List<Unit> units, RankSlices slices, Tensor packed) {

@@ -5,13 +5,10 @@ import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.collective.RankSlices;
 import dev.flotilla.model.Model;
-import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.pass.BoundModel;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -51,31 +48,11 @@ record Slicing(List<Unit> units, int ranks) {
   /** Cuts the trainable parameters of a model. */
   static Slicing of(Model model, Layout layout, int ranks) {
     List<Unit> units = new ArrayList<>();
-    Set<String> seen = new HashSet<>();
-    int slot = 0;
-    for (int segment = 0; segment < model.segments().size(); segment++) {
-      var names =
-          model.segments().get(segment).parameters().stream()
-              .map(ParameterSpec::name)
-              .filter(seen::add)
-              .collect(Collectors.toSet());
-      int first = slot;
-      while (slot < layout.slots().size()
-          && names.contains(layout.slots().get(slot).spec().name())) {
-        slot++;
-      }
-      long from = start(layout, first);
-      addUnits(segment, new Range(from, start(layout, slot) - from), ranks, units);
-    }
-    if (slot < layout.slots().size()) {
-      throw new IllegalStateException(
-          layout.slots().get(slot).spec().name() + " belongs to no segment of " + model.name());
+    var segments = BoundModel.segmentRanges(model, layout);
+    for (int segment = 0; segment < segments.size(); segment++) {
+      addUnits(segment, segments.get(segment), ranks, units);
     }
     return new Slicing(List.copyOf(units), ranks);
-  }
-
-  private static long start(Layout layout, int slot) {
-    return slot < layout.slots().size() ? layout.slots().get(slot).offset() : layout.length();
   }
 
   private static void addUnits(int segment, Range all, int ranks, List<Unit> units) {

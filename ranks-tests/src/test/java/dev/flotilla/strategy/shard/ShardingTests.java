@@ -32,7 +32,7 @@ class ShardingTests {
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
 
   static Stream<Arguments> exact() {
-    return Stream.of(1, 2)
+    return Stream.of(1, 2, 3)
         .flatMap(
             stage ->
                 Stream.of(2, 3, 4)
@@ -53,7 +53,7 @@ class ShardingTests {
   }
 
   static Stream<Arguments> stagesAndRanks() {
-    return Stream.of(1, 2)
+    return Stream.of(1, 2, 3)
         .flatMap(stage -> Stream.of(2, 3, 4).map(ranks -> Arguments.of(stage, ranks)));
   }
 

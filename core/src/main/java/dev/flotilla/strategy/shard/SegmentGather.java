@@ -1,0 +1,269 @@
+package dev.flotilla.strategy.shard;
+
+import dev.flotilla.arena.KeptSlices;
+import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.arena.Section;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Pending;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.pass.ParameterGate;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.StepOutcome;
+import dev.flotilla.step.Sync;
+import dev.flotilla.strategy.shard.Slicing.Unit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/**
+ * Gathers the parameters of a segment before it runs, forward and backward, and frees them after:
+ * between, only the slices of all ranks hold them.
+ *
+ * <p>The next segment's are under way while one runs. Parameters that several segments use stay
+ * until the last of them has run. Sections are always gathered in the order of segments in forward
+ * and in the opposite order in backward, whatever is recomputed, so that all ranks come to the same
+ * collectives, also one that has no batch. They have a process group of their own.
+ *
+ * <p>Sends (n − 1) / n of the parameters' bytes per rank in forward, and again in backward.
+ */
+final class SegmentGather implements Sync, ParameterGate {
+
+  private final Collective group;
+  private final ParameterArena arena;
+  private final KeptSlices kept;
+  private final OwnSlices own;
+  private final List<Section> sections;
+  private final List<List<Unit>> units = new ArrayList<>();
+  // For each segment, the sections that it uses; for each section, the segments that use it.
+  private final List<List<Integer>> used = new ArrayList<>();
+  private final List<List<Integer>> users = new ArrayList<>();
+  private final Map<Integer, List<Pending>> underWay = new HashMap<>();
+  private boolean isWhole;
+  private int first = 0;
+  private int last = -1;
+
+  SegmentGather(StepContext context, Slicing slicing, KeptSlices kept, OwnSlices own) {
+    var all = context.collective();
+    group = all.size() == 1 ? all : all.subgroup(IntStream.range(0, all.size()).toArray());
+    arena = context.arena();
+    this.kept = kept;
+    this.own = own;
+    sections = arena.sections();
+    for (int i = 0; i < sections.size(); i++) {
+      units.add(slicing.in(sections.get(i).range()));
+      users.add(new ArrayList<>());
+    }
+    findUses(context.model().model());
+    // All sections are there until the first pass begins.
+    context.model().gate(this);
+  }
+
+  private void findUses(Model model) {
+    Map<String, Integer> sectionOf = new HashMap<>();
+    for (var slot : arena.layout().slots()) {
+      for (int i = 0; i < sections.size(); i++) {
+        var range = sections.get(i).range();
+        if (range.offset() <= slot.offset() && slot.offset() < range.end()) {
+          sectionOf.put(slot.spec().name(), i);
+        }
+      }
+    }
+    for (int segment = 0; segment < model.segments().size(); segment++) {
+      var ofSegment =
+          model.segments().get(segment).parameters().stream()
+              .map(ParameterSpec::name)
+              .filter(sectionOf::containsKey)
+              .map(sectionOf::get)
+              .distinct()
+              .sorted()
+              .toList();
+      used.add(ofSegment);
+      for (int section : ofSegment) {
+        users.get(section).add(segment);
+      }
+    }
+  }
+
+  @Override
+  public void enter(int segment) {
+    if (isWhole || (first <= segment && segment <= last)) {
+      return;
+    }
+    first = segment;
+    last = segment;
+    bring(used.get(segment));
+    freeUnless(section -> isNeededAhead(section, true));
+    start(segment + 1);
+  }
+
+  @Override
+  public void enterBackward(int from, int to) {
+    if (isWhole) {
+      return;
+    }
+    first = from;
+    last = to;
+    for (int segment = to; segment >= from; segment--) {
+      start(segment);
+    }
+    for (int segment = to; segment >= from; segment--) {
+      bring(used.get(segment));
+    }
+    freeUnless(section -> isNeededAhead(section, false));
+    start(from - 1);
+  }
+
+  private boolean isNeededAhead(int section, boolean isForward) {
+    var segments = users.get(section);
+    return segments.stream().anyMatch(it -> first <= it && it <= last)
+        || segments.size() > 1
+            && segments.stream().anyMatch(it -> isForward ? it > last : it < first);
+  }
+
+  @Override
+  public boolean pausesBetweenSegments() {
+    return true;
+  }
+
+  @Override
+  public void passWithoutBatch() {
+    for (int segment = 0; segment < used.size(); segment++) {
+      enter(segment);
+    }
+    for (int segment = used.size() - 1; segment >= 0; segment--) {
+      enterBackward(segment, segment);
+    }
+  }
+
+  private void start(int segment) {
+    if (segment >= 0 && segment < used.size()) {
+      used.get(segment).forEach(this::startSection);
+    }
+  }
+
+  private void startSection(int section) {
+    if (sections.get(section).isPresent()) {
+      return;
+    }
+    sections.get(section).allocate();
+    List<Pending> arrivals = new ArrayList<>();
+    underWay.put(section, arrivals);
+    try (var _ = TensorScope.open()) {
+      var whole = sections.get(section).values();
+      long offset = sections.get(section).range().offset();
+      for (var unit : units.get(section)) {
+        var place = whole.narrow(0, unit.range().offset() - offset, unit.range().length());
+        int index = kept.ranges().indexOf(unit.of(group.rank()));
+        var slice = index < 0 ? place.new_empty(0) : kept.slices().get(index);
+        arrivals.add(group.allGather(place, slice, unit.slices(), Traffic.EXCHANGE));
+      }
+    }
+  }
+
+  private void bring(List<Integer> wanted) {
+    wanted.forEach(this::startSection);
+    wanted.forEach(this::await);
+  }
+
+  private void await(int section) {
+    var arrivals = underWay.remove(section);
+    if (arrivals != null) {
+      arrivals.forEach(Pending::await);
+    }
+  }
+
+  private void freeUnless(java.util.function.IntPredicate isNeeded) {
+    for (int section = 0; section < sections.size(); section++) {
+      if (!isNeeded.test(section) && !underWay.containsKey(section)) {
+        sections.get(section).free();
+      }
+    }
+  }
+
+  private void freeAll() {
+    settle();
+    sections.forEach(Section::free);
+    isWhole = false;
+    first = 0;
+    last = -1;
+  }
+
+  private void gatherAll() {
+    bring(IntStream.range(0, sections.size()).boxed().toList());
+    isWhole = true;
+  }
+
+  @Override
+  public void settle() {
+    List.copyOf(underWay.keySet()).forEach(this::await);
+  }
+
+  @Override
+  public void requireAll() {
+    if (!isWhole) {
+      throw new IllegalStateException(
+          "each rank holds slices of the parameters: call averageParameters of the trainer on all"
+              + " ranks to gather them");
+    }
+  }
+
+  @Override
+  public void whileWhole(boolean changes, Runnable action) {
+    boolean wasWhole = isWhole;
+    gatherAll();
+    action.run();
+    if (changes) {
+      arena.takeValues();
+    }
+    if (!wasWhole) {
+      freeAll();
+    }
+  }
+
+  /** What an update has changed must be gathered again. */
+  @Override
+  public void afterWindow(StepOutcome window) {
+    if (window.updated()) {
+      freeAll();
+    }
+  }
+
+  /** There is one copy of each slice, so nothing to compare. */
+  @Override
+  public boolean comparesAfter(long updates, long every) {
+    return false;
+  }
+
+  /** Ranks may evaluate different numbers of batches, so nothing may be gathered meanwhile. */
+  @Override
+  public <T> T whileAveraged(Supplier<T> action) {
+    boolean wasWhole = isWhole;
+    gatherAll();
+    var result = action.get();
+    if (!wasWhole) {
+      freeAll();
+    }
+    return result;
+  }
+
+  /** All ranks hold all parameters, until the next update. */
+  @Override
+  public void average() {
+    gatherAll();
+  }
+
+  @Override
+  public void close() {
+    try {
+      settle();
+    } finally {
+      own.close();
+    }
+  }
+}
