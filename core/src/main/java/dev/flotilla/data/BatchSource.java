@@ -15,8 +15,10 @@ public final class BatchSource {
   private final int batch;
   private final boolean perRank;
   private final OptionalLong seed;
+  private final boolean dropsLast;
 
-  private BatchSource(Dataset dataset, int batch, boolean perRank, OptionalLong seed) {
+  private BatchSource(
+      Dataset dataset, int batch, boolean perRank, OptionalLong seed, boolean dropsLast) {
     requirePositive(batch);
     if (dataset.size() < 1) {
       throw new IllegalArgumentException("a data set to train on must not be empty");
@@ -25,23 +27,39 @@ public final class BatchSource {
     this.batch = batch;
     this.perRank = perRank;
     this.seed = seed;
+    this.dropsLast = dropsLast;
   }
 
   /** Takes a fixed number of samples (or tokens) per step, divided over the ranks. */
   public static BatchSource global(Dataset dataset, int globalBatch) {
-    return new BatchSource(dataset, globalBatch, false, OptionalLong.empty());
+    return new BatchSource(dataset, globalBatch, false, OptionalLong.empty(), false);
   }
 
   /**
    * Takes a fixed number of samples per step and rank: N ranks make a global batch of N times it.
    */
   public static BatchSource perRank(Dataset dataset, int batch) {
-    return new BatchSource(dataset, batch, true, OptionalLong.empty());
+    return new BatchSource(dataset, batch, true, OptionalLong.empty(), false);
   }
 
   /** Returns this source with a new order in every epoch, a function of seed and epoch alone. */
   public BatchSource shuffled(long newSeed) {
-    return new BatchSource(dataset, batch, perRank, OptionalLong.of(newSeed));
+    return new BatchSource(dataset, batch, perRank, OptionalLong.of(newSeed), dropsLast);
+  }
+
+  /**
+   * Returns this source without the last batch of an epoch where that is smaller than the others.
+   * Its samples are left out of that epoch; in a new order, others are in the next.
+   *
+   * @throws IllegalArgumentException if batches count tokens, and have no full size
+   */
+  public BatchSource dropLast() {
+    if (dataset.countsTokens()) {
+      throw new IllegalArgumentException(
+          "batches that count tokens have no full size, so that none can be left out for being"
+              + " smaller: leave out dropLast");
+    }
+    return new BatchSource(dataset, batch, perRank, seed, true);
   }
 
   /** Returns the data set. */
@@ -58,7 +76,19 @@ public final class BatchSource {
   public long batchesPerEpoch(int ranks) {
     return dataset.countsTokens()
         ? tokenBatches(ranks).count()
-        : batches(dataset.size(), globalBatch(ranks));
+        : batches(samples(ranks), globalBatch(ranks));
+  }
+
+  /** Returns how many samples an epoch sees. */
+  private int samples(int ranks) {
+    int batchOfAll = globalBatch(ranks);
+    if (dropsLast && dataset.size() < batchOfAll) {
+      throw new IllegalArgumentException(
+          "no batch is full: %d samples over all ranks are wanted, and the data set has %d; make"
+                  .formatted(batchOfAll, dataset.size())
+              + " batches smaller, or leave out dropLast");
+    }
+    return dropsLast ? dataset.size() - dataset.size() % batchOfAll : dataset.size();
   }
 
   /**
@@ -76,9 +106,11 @@ public final class BatchSource {
       return seed.isPresent() ? batches.shuffled(seed.getAsLong(), epoch) : batches.inOrder();
     }
     int size = globalBatch(ranks);
-    return seed.isPresent()
-        ? EpochOrder.shuffled(dataset.size(), size, seed.getAsLong(), epoch)
-        : EpochOrder.natural(dataset.size(), size);
+    var order =
+        seed.isPresent()
+            ? EpochOrder.shuffled(dataset.size(), size, seed.getAsLong(), epoch)
+            : EpochOrder.natural(dataset.size(), size);
+    return order.first(Math.toIntExact(batchesPerEpoch(ranks)));
   }
 
   private TokenBatches tokenBatches(int ranks) {

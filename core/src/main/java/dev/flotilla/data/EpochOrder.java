@@ -68,6 +68,11 @@ final class EpochOrder {
     return (int) Math.unsignedMultiplyHigh(random.nextLong(), bound);
   }
 
+  /** Returns the first so many batches of this order. */
+  EpochOrder first(int batches) {
+    return new EpochOrder(order, Arrays.copyOf(starts, batches + 1));
+  }
+
   /** Returns the number of batches. */
   int batches() {
     return starts.length - 1;

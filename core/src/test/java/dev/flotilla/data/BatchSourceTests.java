@@ -104,6 +104,20 @@ class BatchSourceTests {
   }
 
   @Test
+  void dropsALastBatchThatIsSmallerThanTheOthers() {
+    var source = BatchSource.perRank(new Numbers(11), 2).shuffled(5);
+    assertThat(globalOrder(source, 1, 2)).hasSize(11);
+    var dropping = source.dropLast();
+    assertThat(dropping.batchesPerEpoch(2)).isEqualTo(2);
+    assertThat(dropping.epoch(1, 0, 2).batches()).isEqualTo(2);
+    assertThat(globalOrder(dropping, 1, 2)).isEqualTo(Arrays.copyOf(globalOrder(source, 1, 2), 8));
+    assertThat(BatchSource.global(new Numbers(8), 4).dropLast().batchesPerEpoch(2)).isEqualTo(2);
+    assertThatThrownBy(() -> dropping.epoch(0, 0, 6))
+        .hasMessageContaining("no batch is full: 12 samples over all ranks are wanted")
+        .hasMessageContaining("has 11");
+  }
+
+  @Test
   void walksThroughTheEpochs() {
     var cursor = DataCursor.START.next(3).next(3);
     assertThat(cursor).isEqualTo(new DataCursor(0, 2));
