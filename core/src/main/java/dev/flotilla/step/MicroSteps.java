@@ -23,6 +23,7 @@ import java.util.function.LongToDoubleFunction;
 public final class MicroSteps implements Stateful, AutoCloseable {
 
   private static final Accumulation UNENDING = (_, _, _) -> Decision.CONTINUE;
+  private static final Accumulation ENDING = (_, _, _) -> Decision.UPDATE;
 
   private final StepRunner runner;
   private final StepWorkers workers;
@@ -126,6 +127,17 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   public StepOutcome update() {
     step = step.asBoundary();
     passes.complete(step);
+    return finishWindow();
+  }
+
+  /**
+   * Runs the last micro-batch of a window of a loop of the user's own, with an exchange that begins
+   * during backward where the plan overlaps, and an update.
+   */
+  public StepOutcome update(Batch last) {
+    endMicroStepBefore();
+    step = step.next(ENDING, false, updates);
+    add(last);
     return finishWindow();
   }
 

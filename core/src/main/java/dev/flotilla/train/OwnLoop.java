@@ -38,7 +38,7 @@ public final class OwnLoop {
             });
     this.runner = runner;
     this.steps = steps;
-    steps.begin();
+    steps.requireNoRollback();
   }
 
   /**
@@ -46,6 +46,7 @@ public final class OwnLoop {
    * window.
    */
   public Totals forwardBackward(Batch batch) {
+    steps.begin();
     steps.before(batch.samples());
     return runner.accumulate(batch);
   }
@@ -66,6 +67,7 @@ public final class OwnLoop {
                       + techniques
                       + "): call forwardBackward, or build the trainer without them");
             });
+    steps.begin();
     return runner.accumulate(loss);
   }
 
@@ -75,14 +77,34 @@ public final class OwnLoop {
    * @throws IllegalStateException inside {@link #noSync}
    */
   public StepOutcome update() {
+    requireSync();
+    steps.begin();
+    var outcome = runner.update();
+    steps.after(outcome, false);
+    return outcome;
+  }
+
+  /**
+   * Runs the last micro-batch of the window and updates. As the end of the window is known before
+   * backward, gradients can leave while it goes on, where a technique overlaps both.
+   *
+   * @throws IllegalStateException inside {@link #noSync}
+   */
+  public StepOutcome update(Batch last) {
+    requireSync();
+    steps.begin();
+    steps.before(last.samples());
+    var outcome = runner.update(last);
+    steps.after(outcome, false);
+    return outcome;
+  }
+
+  private void requireSync() {
     if (insideNoSync > 0) {
       throw new IllegalStateException(
           "update was called inside noSync, which marks micro-steps that must not communicate; "
               + "close it first");
     }
-    var outcome = runner.update();
-    steps.after(outcome, false);
-    return outcome;
   }
 
   /** Returns the micro-batches of the window so far. */

@@ -28,12 +28,17 @@ final class OwnSteps {
    *
    * @throws IllegalStateException if windows that are not finite call for a checkpoint
    */
-  void begin() {
+  void requireNoRollback() {
     if (settings.nonFinite() == NonFinite.ROLLBACK) {
       throw new IllegalStateException(
           "nonFinite(ROLLBACK) goes back to a checkpoint and on with other data, which only fit"
               + " can do: call fit, or set SKIP or STOP");
     }
+  }
+
+  /** Begins with the first micro-step: until then, a checkpoint may be taken up. */
+  void begin() {
+    requireNoRollback();
     if (!isUnderWay) {
       isUnderWay = true;
       trainer.checkpoints().begin();

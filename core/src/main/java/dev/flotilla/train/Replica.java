@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.checkpoint.SavedCheckpoint;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Dataset;
@@ -12,6 +13,8 @@ import dev.flotilla.state.Stateful;
 import dev.flotilla.step.OwnReplica;
 import dev.flotilla.step.ReplicaCheck;
 import dev.flotilla.step.Sync;
+import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
@@ -40,6 +43,23 @@ record Replica(
   Optional<Evaluation> evaluate(Dataset data, int batch, BooleanSupplier givesUp) {
     return sync.whileAveraged(
         () -> statistics.whileAveraged(() -> evaluator.evaluate(data, batch, givesUp)));
+  }
+
+  /** Writes the average of all ranks, by rank 0; the others wait for it. */
+  void write(Path file) {
+    try {
+      sync.whileAveraged(() -> statistics.whileAveraged(() -> writtenByRank0(file)));
+    } finally {
+      Preparation.patient(collective).barrier();
+    }
+  }
+
+  private Path writtenByRank0(Path file) {
+    var weights = model.state();
+    if (collective.rank() == 0) {
+      SafetensorsWriter.write(file, weights, Map.of());
+    }
+    return file;
   }
 
   /** Compares the parameters of all ranks if that is due after so many updates. */

@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 /**
  * Trains a model on one rank, together with the other ranks of its world.
@@ -222,6 +223,17 @@ public final class Trainer implements AutoCloseable {
     checkpoints.await();
   }
 
+  /**
+   * Writes the model's weights as one safetensors file, whole and with running statistics averaged
+   * over ranks; training goes on as if nothing had been written. All ranks call it together, and
+   * rank 0 writes.
+   *
+   * @throws dev.flotilla.checkpoint.CheckpointException if the file cannot be written
+   */
+  public void saveModel(Path file) {
+    replica.write(file);
+  }
+
   Checkpoints checkpoints() {
     return checkpoints;
   }
@@ -282,6 +294,16 @@ public final class Trainer implements AutoCloseable {
   public BoundModel model() {
     model.gate().settle();
     return model;
+  }
+
+  /**
+   * Reads the model with all its parameters, averaged where ranks differ and gathered where each
+   * holds slices; training goes on as if nobody had looked. All ranks call it together.
+   *
+   * @param action must not change the model
+   */
+  public <T> T read(Function<BoundModel, T> action) {
+    return runner.sync().whileAveraged(() -> action.apply(model()));
   }
 
   /** Returns the group of all ranks. */

@@ -64,6 +64,11 @@ public final class TrainerBuilder {
         CollectiveSettings.defaults().withBackend(GpuBackend.in(System.getenv()));
   }
 
+  /** Returns the place among the ranks that the trainer is for. */
+  public World world() {
+    return world;
+  }
+
   /** Sets what is trained. */
   public TrainerBuilder model(Model value) {
     model = value;
