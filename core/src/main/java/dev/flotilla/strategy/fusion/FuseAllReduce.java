@@ -74,6 +74,12 @@ public record FuseAllReduce(
     return new FuseAllReduce(sizeMb, maxTensors, lastMb, overlap, plan, other);
   }
 
+  /** Returns the same with buckets of another size. */
+  public FuseAllReduce sized(double megabytes) {
+    double last = Math.min(lastMb, megabytes);
+    return new FuseAllReduce(megabytes, maxTensors, last, overlap, plan, wire);
+  }
+
   @Override
   public String key() {
     return "fuse_all_reduce";
