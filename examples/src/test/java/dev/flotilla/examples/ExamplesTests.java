@@ -14,9 +14,17 @@ import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
+import dev.flotilla.zoo.data.SyntheticImages;
+import dev.flotilla.zoo.model.Normalization;
+import dev.flotilla.zoo.model.ResNet18;
+import dev.flotilla.zoo.model.Stem;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs every example for an epoch or less; guessing would be right for one digit in ten. */
 final class ExamplesTests {
@@ -91,6 +99,46 @@ final class ExamplesTests {
     var alone = LocalSteps.run(World.solo(), 1, new LocalSgd(8));
     assertThat(alone).isEqualTo(LocalSteps.run(World.solo(), 1));
     assertThat(alone.accuracy()).isBetween(0.85, 0.999);
+  }
+
+  private static List<BoostedResNet.Row> boosted(String plugin, IntPredicate isBoundary) {
+    return BoostedResNet.run(
+        World.solo(),
+        BoostedResNet.plugin(plugin),
+        new ResNet18(10, Stem.IMAGENET, Normalization.BATCH, 4, false, 8),
+        new SyntheticImages(3, 32, 10, 256, 8),
+        8,
+        isBoundary);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"data_parallel", "data_parallel_bf16", "low_level_zero", "chunked"})
+  void aBoostedParameterMovesAtTheBoundaryOnly(String plugin) {
+    var rows = boosted(plugin, BoostedResNet::isBoundary);
+    assertThat(rows.stream().map(BoostedResNet.Row::moved))
+        .containsExactly(false, false, false, true, false, false, false, true);
+    assertThat(BoostedResNet.mistake(rows)).isEmpty();
+  }
+
+  /** A loop that is first looked at after its first step looks right for five iterations. */
+  @Test
+  void aBoundaryAtEveryThirdIterationIsCaught() {
+    var rows = boosted("data_parallel", i -> i % 3 == 0);
+    assertThat(BoostedResNet.mistake(rows))
+        .hasValue(
+            "WRONG: the parameter has moved at iteration 0, but 4 micro-batches make an update");
+    assertThat(BoostedResNet.mistake(rows.subList(1, 6))).isEmpty();
+    assertThat(BoostedResNet.mistake(rows.subList(1, 8)))
+        .hasValueSatisfying(text -> assertThat(text).contains("moved at iteration 6"));
+  }
+
+  @Test
+  void anUnknownPluginIsToldWhichThereAre() {
+    assertThatThrownBy(() -> BoostedResNet.plugin("gemini"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(
+            "must be one of chunked, data_parallel, data_parallel_bf16, low_level_zero, but was"
+                + " 'gemini'");
   }
 
   @Test
