@@ -47,6 +47,7 @@ public final class BoostedResNet {
               "data_parallel", DataParallel::new,
               "data_parallel_bf16", () -> new DataParallel().withPrecision(Dtype.BF16),
               "low_level_zero", LowLevelZero::new,
+              "low_level_zero_2", () -> new LowLevelZero(2),
               "chunked", Chunked::new));
 
   private BoostedResNet() {}

@@ -112,7 +112,14 @@ final class ExamplesTests {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"data_parallel", "data_parallel_bf16", "low_level_zero", "chunked"})
+  @ValueSource(
+      strings = {
+        "data_parallel",
+        "data_parallel_bf16",
+        "low_level_zero",
+        "low_level_zero_2",
+        "chunked"
+      })
   void aBoostedParameterMovesAtTheBoundaryOnly(String plugin) {
     var rows = boosted(plugin, BoostedResNet::isBoundary);
     assertThat(rows.stream().map(BoostedResNet.Row::moved))
@@ -137,8 +144,8 @@ final class ExamplesTests {
     assertThatThrownBy(() -> BoostedResNet.plugin("gemini"))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining(
-            "must be one of chunked, data_parallel, data_parallel_bf16, low_level_zero, but was"
-                + " 'gemini'");
+            "must be one of chunked, data_parallel, data_parallel_bf16, low_level_zero,"
+                + " low_level_zero_2, but was 'gemini'");
   }
 
   @Test
