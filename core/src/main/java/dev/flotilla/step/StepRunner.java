@@ -123,12 +123,7 @@ final class StepRunner {
   }
 
   private boolean apply(List<GradientFilter> filters, GradientView view) {
-    for (var filter : filters) {
-      if (!filter.apply(view, step)) {
-        return false;
-      }
-    }
-    return true;
+    return filters.stream().allMatch(filter -> filter.apply(view, step));
   }
 
   /** Hears the window's totals, and returns what makes its sum a mean. */

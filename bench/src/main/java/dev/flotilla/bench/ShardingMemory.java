@@ -1,0 +1,85 @@
+package dev.flotilla.bench;
+
+import dev.flotilla.memory.NativeMemory;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.optim.Adam;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.shard.Sharding;
+import dev.flotilla.testkit.RankProcesses;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.data.SyntheticTokens;
+import dev.flotilla.zoo.data.TextTask;
+import dev.flotilla.zoo.model.BertBase;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+/**
+ * Measures what a rank's state of BERT-base takes at the peak of a step, with Adam in float32, for
+ * each stage of sharding: bytes of native code per parameter, from processes of their own. The
+ * batch is one short sequence, so that activations are few.
+ */
+public final class ShardingMemory {
+
+  private static final int LENGTH = 8;
+
+  private ShardingMemory() {}
+
+  /** Takes a number of ranks and stages, 0 for none; a rank takes its stage alone. */
+  public static void main(String[] args) throws Exception {
+    if (args.length == 1) {
+      measure(Integer.parseInt(args[0]));
+      return;
+    }
+    int ranks = Integer.parseInt(args[0]);
+    for (int i = 1; i < args.length; i++) {
+      try (var processes = RankProcesses.start(ranks, ShardingMemory.class, args[i])) {
+        for (var result : processes.await(Duration.ofMinutes(10))) {
+          System.out.printf("stage %s, rank %d: %s%n", args[i], result.rank(), result.output());
+        }
+      }
+    }
+  }
+
+  private static void measure(int stage) {
+    var model = new BertBase();
+    var data =
+        new SyntheticTokens(model.vocabSize(), LENGTH, 1, 1, TextTask.PRETRAINING, 2).train();
+    Strategy[] techniques = stage == 0 ? new Strategy[0] : new Strategy[] {new Sharding(stage)};
+    var peak = new AtomicLong();
+    var isOn = new AtomicBoolean(true);
+    var sampler =
+        Thread.ofPlatform()
+            .daemon()
+            .unstarted(
+                () -> {
+                  while (isOn.get()) {
+                    peak.accumulateAndGet(NativeMemory.liveBytes(), Math::max);
+                    Thread.onSpinWait();
+                  }
+                });
+    try (var trainer =
+            Trainer.on(World.join())
+                .model(model)
+                .optimizer(new Adam(1e-4))
+                .strategy(techniques)
+                .threads(1)
+                .timeout(Duration.ofMinutes(5))
+                .build();
+        var _ = TensorScope.open()) {
+      var batch = data.load(IntStream.range(0, 1).toArray());
+      trainer.step(batch);
+      trainer.step(batch);
+      long before = NativeMemory.liveBytes();
+      sampler.start();
+      trainer.step(batch);
+      isOn.set(false);
+      double parameters = model.parameterCount();
+      System.out.printf(
+          "%.2f bytes per parameter at the peak of a step, %.2f between steps%n",
+          peak.get() / parameters, before / parameters);
+    }
+  }
+}
