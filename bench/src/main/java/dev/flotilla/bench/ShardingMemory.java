@@ -14,6 +14,7 @@ import dev.flotilla.zoo.model.BertBase;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
@@ -57,7 +58,7 @@ public final class ShardingMemory {
                 () -> {
                   while (isOn.get()) {
                     peak.accumulateAndGet(NativeMemory.liveBytes(), Math::max);
-                    Thread.onSpinWait();
+                    LockSupport.parkNanos(200_000);
                   }
                 });
     try (var trainer =

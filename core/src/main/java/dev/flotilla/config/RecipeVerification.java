@@ -5,6 +5,7 @@ import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
 import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.merge.WindowLength;
@@ -70,7 +71,11 @@ public final class RecipeVerification {
       if (technique.equals(merge)) {
         continue;
       }
-      if (worksInFloat64(technique)) {
+      if (technique.properties().contains(Property.SHARDS_STATE)) {
+        notes.add(
+            "%s is left out on both sides: one process compares, and shares nothing out."
+                .formatted(technique.key()));
+      } else if (worksInFloat64(technique)) {
         others.add(technique);
       } else {
         notes.add(

@@ -6,6 +6,7 @@ import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.Remedy;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
@@ -14,14 +15,18 @@ public final class OutOfMemoryException extends RuntimeException implements Exit
 
   private static final Pattern WANTED = Pattern.compile("Tried to allocate ([0-9.]+ [KMG]iB)");
 
+  // What the allocators of a GPU and of main memory say.
+  private static final List<String> WORDS =
+      List.of("out of memory", "not enough memory", "can't allocate memory");
+
   private OutOfMemoryException(String message, Throwable cause) {
     super(message, cause);
   }
 
   /** Tells whether a failure of libtorch means that a device is full. */
   public static boolean isMeantBy(RuntimeException failure) {
-    return failure instanceof OutOfMemoryException
-        || String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("out of memory");
+    var text = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
+    return failure instanceof OutOfMemoryException || WORDS.stream().anyMatch(text::contains);
   }
 
   /** Explains such a failure; an explained one stays as it is. */
@@ -45,8 +50,8 @@ public final class OutOfMemoryException extends RuntimeException implements Exit
   /** Explains why a model does not even start. */
   public static OutOfMemoryException atStart(RuntimeException failure) {
     return new OutOfMemoryException(
-        "parameters, gradients and optimizer do not fit into the device's memory%s; take a smaller model, freeze some of it, or use an optimizer that keeps less (sgd nothing, momentum one number a parameter, adam two)"
-            .formatted(wanted(failure)),
+        "parameters, gradients and optimizer do not fit into the device's memory%s; train on several ranks with %s, take a smaller model, freeze some of it, or use an optimizer that keeps less (sgd nothing, momentum one number a parameter, adam two)"
+            .formatted(wanted(failure), Remedy.SHARDED_STATE.named()),
         failure);
   }
 

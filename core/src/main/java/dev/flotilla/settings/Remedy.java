@@ -29,6 +29,8 @@ public enum Remedy {
   POOLED_STATISTICS("statistics over the whole accumulation window"),
   /** Dense gradients in half the bytes. */
   HALF_PRECISION_SUMS("16 bits on the wire"),
+  /** Parameters, gradients and optimizer memory of which each rank keeps a part. */
+  SHARDED_STATE("sharding over several ranks"),
   /** Buckets that leave after backward, not during it. */
   NO_OVERLAP("overlap to false");
 

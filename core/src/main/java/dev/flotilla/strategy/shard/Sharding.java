@@ -1,6 +1,7 @@
 package dev.flotilla.strategy.shard;
 
 import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ForwardStage;
@@ -36,6 +37,7 @@ import java.util.Set;
  * @param stage what is sharded: 1 the optimizer's memory, 2 gradients too, 3 parameters too
  * @param noSync whether nothing is sent before an accumulation window ends
  */
+@Remedy.Offer(value = Remedy.SHARDED_STATE, as = "%s: {stage: 3}")
 public record Sharding(
     @Setting(doc = "1 shards the optimizer's memory, 2 gradients too, 3 parameters too", def = "1")
         int stage,
