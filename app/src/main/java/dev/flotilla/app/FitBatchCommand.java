@@ -36,6 +36,12 @@ final class FitBatchCommand implements Callable<Integer> {
   @Mixin RecipeOptions recipe = new RecipeOptions();
 
   @Option(
+      names = {"--nproc", "--nproc-per-node"},
+      paramLabel = "N",
+      description = "Ranks that the run will have; they count where the recipe shards its state.")
+  int ranks = 1;
+
+  @Option(
       names = "--memory",
       paramLabel = "SIZE",
       description = "What the run may take, for example 32GiB; by default all that is free.")
@@ -52,10 +58,14 @@ final class FitBatchCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    var run = new ConfiguredRun(recipe.read(), World.solo());
-    run.plan();
+    if (ranks < 1) {
+      throw new ConfigException("--nproc", "must be at least 1, but was " + ranks);
+    }
+    var config = recipe.read();
+    new ConfiguredRun(config, PlanCommand.worldOf(ranks)).plan();
+    var run = new ConfiguredRun(config, World.solo());
     var limit = limit();
-    var fit = new BatchFit(run, limit, trial -> System.err.println("  " + text(trial)));
+    var fit = new BatchFit(run, ranks, limit, trial -> System.err.println("  " + text(trial)));
     for (var row : rows(run).entrySet()) {
       System.err.println(row.getKey() + ":");
       print(row.getKey(), fit.with(row.getValue()));

@@ -107,7 +107,10 @@ class KillAndResumeTests {
                   7, "powersgd: {rank: 2, start_step: 20}, gradient_merge: {k_steps: 2}", 2)),
           Map.entry(
               "sharding, merge",
-              new Technique(7, "sharding: {stage: 1}, gradient_merge: {k_steps: 3}", RANKS)));
+              new Technique(7, "sharding: {stage: 1}, gradient_merge: {k_steps: 3}", RANKS)),
+          Map.entry(
+              "sharding 3, merge",
+              new Technique(7, "sharding: {stage: 3}, gradient_merge: {k_steps: 3}", 2)));
 
   /** A technique with one of the two ways to save. */
   record Variant(String name, boolean savesBehind) {

@@ -107,7 +107,8 @@ class PlanTests {
                 assertThat(it)
                     .startsWith("", "sharding,", "stage", "1", "0.25", "0.25", "0.12", "0.49"));
     assertThat(MemoryText.byStage(run(4, adam, "strategy.sharding.stage=1")))
-        .contains("\n  plain", "\n* sharding, stage 1", "\n  sharding, stage 2");
+        .contains(
+            "\n  plain", "\n* sharding, stage 1", "\n  sharding, stage 2", "\n  sharding, stage 3");
     assertThat(MemoryText.byStage(run(4, adam, "strategy.sharding={stage: 2, no_sync: true}")))
         .contains("\n* sharding, stage 1");
     assertThat(overview(4, adam)).contains("memory  0.99 MB per rank");

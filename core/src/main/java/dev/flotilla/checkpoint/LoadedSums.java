@@ -31,6 +31,8 @@ record LoadedSums(Path checkpoint, RankFiles ranks, boolean isRegrouped, Set<Str
 
   @Override
   public void tensor(String name, Tensor live) {
+    // Also where no slice falls to this rank: the files of others hold some.
+    asked.add(SliceName.SUM + name);
     if (isSliced(name)) {
       takeUpSlices(name, live);
     } else if (isRegrouped) {
@@ -66,7 +68,6 @@ record LoadedSums(Path checkpoint, RankFiles ranks, boolean isRegrouped, Set<Str
   }
 
   private void takeUpSlices(String name, Tensor live) {
-    asked.add(SliceName.SUM + name);
     var slices = saved(name, ranks.own());
     for (var slice : slices) {
       if (slice.end() > live.numel()) {

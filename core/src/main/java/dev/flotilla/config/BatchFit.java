@@ -1,5 +1,6 @@
 package dev.flotilla.config;
 
+import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.ComputeDevice;
@@ -23,8 +24,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the largest micro-batch of a recipe that fits into memory, by trying.
  *
- * <p>A trial is two updates: the first one of a run may take more than the others. {@link
- * BatchSearch} says which batches are tried.
+ * <p>A trial is two updates on this rank alone: the first one of a run may take more than the
+ * others. What a recipe shards it takes as one of several ranks would. {@link BatchSearch} says
+ * which batches are tried.
  */
 public final class BatchFit {
 
@@ -55,6 +57,7 @@ public final class BatchFit {
   public record Result(Trial best, List<Trial> trials, long limitBytes) {}
 
   private final ConfiguredRun run;
+  private final int ranks;
   private final @Nullable ByteSize memory;
   private final Consumer<Trial> progress;
   private final List<Trial> trials = new ArrayList<>();
@@ -62,11 +65,15 @@ public final class BatchFit {
   /**
    * Prepares a search.
    *
+   * @param run the recipe for one rank, as trials run alone
+   * @param ranks those that share what is sharded
    * @param memory what the run may take; null for all that is free
    * @param progress told of each trial
    */
-  public BatchFit(ConfiguredRun run, @Nullable ByteSize memory, Consumer<Trial> progress) {
+  public BatchFit(
+      ConfiguredRun run, int ranks, @Nullable ByteSize memory, Consumer<Trial> progress) {
     this.run = run;
+    this.ranks = ranks;
     this.memory = memory;
     this.progress = progress;
   }
@@ -82,11 +89,17 @@ public final class BatchFit {
         run.describe(_ -> {})
             .schedule(new Constant())
             .nonFinite(NonFinite.SKIP)
-            .strategy(techniques.toArray(Strategy[]::new));
+            .strategy(techniques.toArray(Strategy[]::new))
+            .collective(this::shared);
     var data = run.config().data().train();
     try (var trainer = builder.build()) {
       return search(trainer, data);
     }
+  }
+
+  /** Other techniques take the same memory on one rank as on several. */
+  private Collective shared(Collective alone) {
+    return run.stage() == 0 || ranks == 1 ? alone : new PretendedRanks(alone, ranks);
   }
 
   private Result search(Trainer trainer, Dataset data) {

@@ -1,10 +1,12 @@
 package dev.flotilla.strategy.shard;
 
 import dev.flotilla.arena.Layout;
+import dev.flotilla.arena.Slot;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.model.Model;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -24,7 +26,7 @@ public record StageMemory(
     int stage, long parameters, long gradients, long optimizer, long passing, String wire) {
 
   /** The last stage that settings may ask for. */
-  static final int LAST = 2;
+  static final int LAST = 3;
 
   /**
    * Returns the memory of the rank that keeps most, without sharding and with each stage.
@@ -58,8 +60,9 @@ public record StageMemory(
     if (stage == 0) {
       return 0;
     }
-    long whole = stage == 1 ? 0 : wholeAtOnce(model, layout);
-    return underWay(stage, layout, slicing) + (stage == 3 ? 2 : 1) * whole;
+    long gradients = stage == 1 ? 0 : wholeGradients(model, layout);
+    long parameters = stage == 3 ? wholeParameters(model, layout) : 0;
+    return underWay(stage, layout, slicing) + gradients + parameters;
   }
 
   /**
@@ -79,22 +82,47 @@ public record StageMemory(
   }
 
   /**
-   * Returns the most that is whole at once while backward goes through segments: a segment's
-   * parameters, and those before it that a later segment shares.
+   * Returns the most gradients that are whole at once while backward goes through segments: a
+   * segment's, and those of parameters before it that a later segment shares.
    */
-  private static long wholeAtOnce(Model model, Layout layout) {
-    var segments = model.segments();
-    var live = new long[segments.size()];
+  private static long wholeGradients(Model model, Layout layout) {
+    var live = new long[model.segments().size()];
     for (var slot : layout.slots()) {
-      var uses =
-          IntStream.range(0, segments.size())
-              .filter(i -> segments.get(i).parameters().contains(slot.spec()))
-              .summaryStatistics();
+      var uses = uses(model, slot);
       for (int i = uses.getMin(); i <= uses.getMax(); i++) {
         live[i] += slot.length();
       }
     }
     return Arrays.stream(live).max().orElse(0);
+  }
+
+  /**
+   * Returns the most parameters that are gathered at once: a segment's, the next one's, and all of
+   * a segment that has some which a later one shares.
+   */
+  private static long wholeParameters(Model model, Layout layout) {
+    var segments = model.segments().size();
+    var length = new long[segments];
+    var last = new int[segments];
+    for (var slot : layout.slots()) {
+      var uses = uses(model, slot);
+      length[uses.getMin()] += slot.length();
+      last[uses.getMin()] = Math.max(last[uses.getMin()], uses.getMax());
+    }
+    var live = new long[segments];
+    for (int first = 0; first < segments; first++) {
+      for (int i = first; i <= Math.min(last[first] + 1, segments - 1); i++) {
+        live[i] += length[first];
+      }
+    }
+    return Arrays.stream(live).max().orElse(0);
+  }
+
+  /** Returns the first and the last segment that use a parameter. */
+  private static IntSummaryStatistics uses(Model model, Slot slot) {
+    return IntStream.range(0, model.segments().size())
+        .filter(i -> model.segments().get(i).parameters().contains(slot.spec()))
+        .summaryStatistics();
   }
 
   /** Returns the bytes of all. */

@@ -52,7 +52,8 @@ class ShardingResumptionTests {
   private enum Kind {
     PLAIN,
     STAGE_1(new Sharding(1)),
-    STAGE_2(new Sharding(2));
+    STAGE_2(new Sharding(2)),
+    STAGE_3(new Sharding(3));
 
     private final Strategy[] techniques;
 
@@ -169,7 +170,8 @@ class ShardingResumptionTests {
     "2, STAGE_1, 3, STAGE_1",
     "2, STAGE_1, 1, STAGE_2",
     "3, STAGE_2, 2, STAGE_1",
-    "1, STAGE_1, 3, STAGE_2",
+    "1, STAGE_1, 3, STAGE_3",
+    "3, STAGE_3, 2, STAGE_2",
     "2, STAGE_2, 3, STAGE_2"
   })
   void anotherNumberOfRanksIsWithinRounding(int before, Kind first, int after, Kind second) {
@@ -200,7 +202,9 @@ class ShardingResumptionTests {
     same(all);
   }
 
-  /** Stage 2 has reduced every micro-step, so what it has of a window is a sum already. */
+  /**
+   * Stages 2 and 3 have reduced every micro-step, so what they have of a window is a sum already.
+   */
   @ParameterizedTest
   @CsvSource({
     "2, STAGE_2, 2, STAGE_2",
@@ -209,6 +213,8 @@ class ShardingResumptionTests {
     "2, STAGE_2, 2, PLAIN",
     "2, STAGE_2, 1, PLAIN",
     "2, PLAIN, 2, STAGE_2",
+    "2, STAGE_3, 2, STAGE_3",
+    "2, STAGE_3, 3, STAGE_1",
     "2, STAGE_1, 3, STAGE_2"
   })
   void theMiddleOfAReducedWindowIsTakenUp(int before, Kind first, int after, Kind second) {
@@ -236,6 +242,7 @@ class ShardingResumptionTests {
                     }
                     trainer.save();
                     trainer.awaitSave();
+                    trainer.averageParameters();
                     return Snapshot.of(trainer);
                   }
                 }));
