@@ -3,6 +3,7 @@ package dev.flotilla.train;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.data.Batch;
 import dev.flotilla.model.LossTerms;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.step.MicroSteps;
 import dev.flotilla.step.StepOutcome;
 
@@ -126,7 +127,8 @@ public final class OwnLoop {
     if (runner.exchangesEachMicroStep()) {
       throw new IllegalStateException(
           "noSync is not possible here: ranks keep slices of gradients, so every micro-step has to"
-              + " exchange; keep whole gradients, with sharding of stage 1 or its no_sync");
+              + " exchange; keep whole gradients, with "
+              + Remedy.WHOLE_GRADIENTS.named());
     }
     insideNoSync++;
     return () -> insideNoSync--;

@@ -17,6 +17,8 @@ final class RemedyTests {
         "LIMITED_NORM | clip: {norm: …}",
         "POOLED_STATISTICS | batch_norm: whole_window",
         "HALF_PRECISION_SUMS | fuse_all_reduce: {wire: bf16}",
+        "SHARDED_STATE | sharding: {stage: 3}",
+        "WHOLE_GRADIENTS | sharding of stage 1 or its no_sync",
         "NO_OVERLAP | fuse_all_reduce.overlap to false",
       })
   void namesTheSettingsThatOfferIt(Remedy remedy, String named) {

@@ -38,6 +38,7 @@ import java.util.Set;
  * @param noSync whether nothing is sent before an accumulation window ends
  */
 @Remedy.Offer(value = Remedy.SHARDED_STATE, as = "%s: {stage: 3}")
+@Remedy.Offer(value = Remedy.WHOLE_GRADIENTS, as = "%s of stage 1 or its no_sync")
 public record Sharding(
     @Setting(doc = "1 shards the optimizer's memory, 2 gradients too, 3 parameters too", def = "1")
         int stage,
