@@ -30,7 +30,7 @@ public enum Remedy {
   /** Dense gradients in half the bytes. */
   HALF_PRECISION_SUMS("16 bits on the wire"),
   /** Parameters, gradients and optimizer memory of which each rank keeps a part. */
-  SHARDED_STATE("a part of it on each of several ranks"),
+  SHARDED_STATE("a part of them on each"),
   /** Gradients that every rank keeps whole until they are exchanged. */
   WHOLE_GRADIENTS("no slices of them"),
   /** Buckets that leave after backward, not during it. */
