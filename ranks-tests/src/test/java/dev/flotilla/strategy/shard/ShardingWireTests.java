@@ -39,8 +39,7 @@ class ShardingWireTests {
             .callWorlds(
                 world -> {
                   try (var trainer = trainer(world, techniques).build()) {
-                    var shard =
-                        POINTS.batches(8).shuffled(1).epoch(0, world.rank(), world.size());
+                    var shard = POINTS.batches(8).shuffled(1).epoch(0, world.rank(), world.size());
                     List<Long> sent = new ArrayList<>();
                     for (int step = 0; step < WINDOWS * merge; step++) {
                       trainer.step(shard.load(step));
