@@ -224,6 +224,7 @@ final class DeviceCheck {
       try (var trainer =
           DeviceJob.points().trainer(device, World.solo(), with).backend(GpuBackend.NCCL).build()) {
         DeviceJob.points().run(trainer, World.solo(), 0, DeviceJob.points().updates());
+        trainer.averageParameters();
         verdicts.expect(row + ": same bits over NCCL", Snapshot.of(trainer).isSameAs(plain), "");
       }
     }

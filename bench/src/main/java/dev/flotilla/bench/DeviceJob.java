@@ -89,6 +89,7 @@ record DeviceJob(
   Snapshot train(DeviceChoice device, World world, Strategy... techniques) {
     try (var trainer = trainer(device, world, techniques).build()) {
       run(trainer, world, 0, updates);
+      trainer.averageParameters();
       return Snapshot.of(trainer);
     }
   }

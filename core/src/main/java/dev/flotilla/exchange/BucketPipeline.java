@@ -102,6 +102,11 @@ final class BucketPipeline {
     startWhatIsReady();
   }
 
+  /** Waits until no more buckets than so many are complete and not reduced yet. */
+  synchronized void awaitBacklog(int most) {
+    waitUntil(() -> complete - buckets.stream().filter(Progress::isDone).count() <= most);
+  }
+
   /** Reduces all buckets that are left, and waits until all have arrived. */
   synchronized void finish() {
     complete = buckets;

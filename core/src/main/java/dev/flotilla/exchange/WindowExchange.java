@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WindowExchange implements AutoCloseable {
 
+  private static final int BACKLOG = 3;
+
   private final Exchange exchange;
   private final BucketPlan plan;
   private final Optional<GradientSlices> slices;
@@ -141,6 +143,10 @@ public final class WindowExchange implements AutoCloseable {
   private void bucketIsComplete() {
     if (window != null) {
       window.pipeline().bucketIsComplete();
+      if (reducesEachMicroStep()) {
+        // Gradients are freed when they have left: backward must not run far ahead of the network.
+        window.pipeline().awaitBacklog(BACKLOG);
+      }
     }
   }
 

@@ -21,15 +21,18 @@ public final class RecordingCollective implements Collective {
 
   private final Collective collective;
   private final List<Call> calls;
+  private final int group;
+  private int subgroups;
 
   /** Records the calls of a collective. */
   public RecordingCollective(Collective collective) {
-    this(collective, new CopyOnWriteArrayList<>());
+    this(collective, new CopyOnWriteArrayList<>(), 0);
   }
 
-  private RecordingCollective(Collective collective, List<Call> calls) {
+  private RecordingCollective(Collective collective, List<Call> calls, int group) {
     this.collective = collective;
     this.calls = calls;
+    this.group = group;
   }
 
   /** Returns a copy of all calls so far. */
@@ -95,7 +98,7 @@ public final class RecordingCollective implements Collective {
 
   private void record(Kind kind, Tensor sent, Traffic traffic) {
     // The binding makes a new enum object at every call; only interned ones can be compared.
-    calls.add(new Call(kind, sent.numel(), sent.scalar_type().intern(), traffic, timeout()));
+    calls.add(new Call(kind, sent.numel(), sent.scalar_type().intern(), traffic, timeout(), group));
   }
 
   @Override
@@ -105,7 +108,7 @@ public final class RecordingCollective implements Collective {
 
   @Override
   public Collective subgroup(int... ranks) {
-    return new RecordingCollective(collective.subgroup(ranks), calls);
+    return new RecordingCollective(collective.subgroup(ranks), calls, 10 * group + ++subgroups);
   }
 
   @Override
@@ -115,7 +118,7 @@ public final class RecordingCollective implements Collective {
 
   @Override
   public Collective withTimeout(Duration timeout) {
-    return new RecordingCollective(collective.withTimeout(timeout), calls);
+    return new RecordingCollective(collective.withTimeout(timeout), calls, group);
   }
 
   @Override
@@ -155,7 +158,9 @@ public final class RecordingCollective implements Collective {
    * @param type their type
    * @param traffic what it was for
    * @param timeout how long it may go without progress
+   * @param group 0 for the group that is recorded, another number for each subgroup: calls have an
+   *     order within a group only
    */
   public record Call(
-      Kind kind, long elements, ScalarType type, Traffic traffic, Duration timeout) {}
+      Kind kind, long elements, ScalarType type, Traffic traffic, Duration timeout, int group) {}
 }

@@ -91,13 +91,15 @@ class RanksTests {
                     5,
                     ScalarType.Float,
                     Traffic.EXCHANGE,
-                    Duration.ofSeconds(10)),
+                    Duration.ofSeconds(10),
+                    0),
                 new RecordingCollective.Call(
                     RecordingCollective.Kind.BROADCAST,
                     2,
                     ScalarType.Float,
                     Traffic.SCALAR,
-                    Duration.ofSeconds(3))));
+                    Duration.ofSeconds(3),
+                    0)));
     assertThat(calls.get(1)).isEqualTo(calls.get(0));
   }
 }

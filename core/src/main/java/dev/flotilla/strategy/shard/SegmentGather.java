@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -122,8 +123,8 @@ final class SegmentGather implements Sync, ParameterGate {
   private boolean isNeededAhead(int section, boolean isForward) {
     var segments = users.get(section);
     return segments.stream().anyMatch(it -> first <= it && it <= last)
-        || segments.size() > 1
-            && segments.stream().anyMatch(it -> isForward ? it > last : it < first);
+        || (segments.size() > 1
+            && segments.stream().anyMatch(it -> isForward ? it > last : it < first));
   }
 
   @Override
@@ -178,7 +179,7 @@ final class SegmentGather implements Sync, ParameterGate {
     }
   }
 
-  private void freeUnless(java.util.function.IntPredicate isNeeded) {
+  private void freeUnless(IntPredicate isNeeded) {
     for (int section = 0; section < sections.size(); section++) {
       if (!isNeeded.test(section) && !underWay.containsKey(section)) {
         sections.get(section).free();

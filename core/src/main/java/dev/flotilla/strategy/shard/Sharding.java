@@ -65,7 +65,7 @@ public record Sharding(
   }
 
   private boolean keepsSlices() {
-    return stage == 3 || stage == 2 && !noSync;
+    return stage == 3 || (stage == 2 && !noSync);
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.collective.Collective;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
@@ -17,13 +18,16 @@ import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.bytedeco.javacpp.Pointer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A model whose state is shared out learns what one learns that every rank holds. */
 class ShardingTests {
@@ -130,5 +134,30 @@ class ShardingTests {
     var plain = train(ranks, optimizer, Precision.FLOAT32, group -> group);
     var sharded = train(ranks, optimizer, Precision.FLOAT32, group -> group, new Sharding(stage));
     assertThat(sharded.relativeDistance(plain)).isLessThan(1e-6);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void aClosedTrainerLeavesNoNativeObjects(int stage) {
+    stepAndClose(stage);
+    long before = Pointer.totalCount();
+    stepAndClose(stage);
+    assertThat(Pointer.totalCount()).isLessThanOrEqualTo(before);
+  }
+
+  private static void stepAndClose(int stage) {
+    try (var trainer =
+            Trainer.on(World.solo())
+                .model(new Mlp(8, List.of(33, 17), 4))
+                .optimizer(new AdamW(1e-2))
+                .strategy(new Sharding(stage), new GradientMerge(2))
+                .threads(1)
+                .build();
+        var _ = TensorScope.open()) {
+      var shard = POINTS.batches(8).shuffled(1).epoch(0, 0, 1);
+      for (int step = 0; step < 5; step++) {
+        trainer.step(shard.load(step));
+      }
+    }
   }
 }
