@@ -104,7 +104,7 @@ final class BucketPipeline {
 
   /** Waits until no more buckets than so many are complete and not reduced yet. */
   synchronized void awaitBacklog(int most) {
-    waitUntil(() -> complete - buckets.stream().filter(Progress::isDone).count() <= most);
+    waitUntil(() -> complete - chains.stream().filter(Progress::isDone).count() <= most);
   }
 
   /** Reduces all buckets that are left, and waits until all have arrived. */
