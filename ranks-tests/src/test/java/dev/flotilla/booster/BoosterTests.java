@@ -399,9 +399,9 @@ class BoosterTests {
                         });
                     return "nothing";
                   } catch (IllegalArgumentException own) {
-                    return own.getMessage();
+                    return String.valueOf(own.getMessage());
                   } catch (CollectiveException others) {
-                    return others.getMessage();
+                    return String.valueOf(others.getMessage());
                   }
                 });
     assertThat(order).containsExactly(0, 1);

@@ -97,7 +97,7 @@ class FirstOfHostTests {
               } catch (IOException own) {
                 return "own: " + own.getMessage();
               } catch (CollectiveException others) {
-                return others.getMessage();
+                return String.valueOf(others.getMessage());
               }
             });
     assertThat(told.get(2)).isEqualTo("own: no space left");
@@ -126,7 +126,7 @@ class FirstOfHostTests {
                       return "done";
                     });
               } catch (CollectiveException failure) {
-                return failure.getMessage();
+                return String.valueOf(failure.getMessage());
               } finally {
                 end.countDown();
               }

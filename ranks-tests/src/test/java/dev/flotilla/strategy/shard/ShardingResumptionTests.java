@@ -49,16 +49,14 @@ class ShardingResumptionTests {
   private static final Optimizer ADAM = new Adam(0.01, List.of(0.9, 0.999), 1e-8, 1e-3);
 
   /** Whether a run is sharded, and by which stage. */
-  private enum Kind {
+  enum Kind {
     PLAIN,
-    STAGE_1(new Sharding(1)),
-    STAGE_2(new Sharding(2)),
-    STAGE_3(new Sharding(3));
+    STAGE_1,
+    STAGE_2,
+    STAGE_3;
 
-    private final Strategy[] techniques;
-
-    Kind(Strategy... techniques) {
-      this.techniques = techniques;
+    Strategy[] techniques() {
+      return this == PLAIN ? new Strategy[0] : new Strategy[] {new Sharding(ordinal())};
     }
 
     Collective group(Collective all) {
@@ -75,7 +73,7 @@ class ShardingResumptionTests {
         .model(new Mlp(8, List.of(33, 17), 4))
         .optimizer(optimizer)
         .precision(precision)
-        .strategy(kind.techniques)
+        .strategy(kind.techniques())
         .collective(kind::group)
         .threads(1)
         .checkpoints(CheckpointSettings.in(out))
