@@ -69,14 +69,17 @@ record HostStaging(Collective inner) implements Collective {
         var _ = new NoGradGuard()) {
       var sent = TensorScope.keep(ComputeDevice.CPU.bring(source).pin_memory());
       var received = TensorScope.keep(hostLike(target).pin_memory());
+      // A view of its own: the caller's may be gone when the operation is awaited.
+      var place = TensorScope.keep(new Tensor(target));
       var pending = operation.apply(received, sent);
       return () -> {
         try (var _ = new NoGradGuard()) {
           pending.await();
-          target.copy_(received);
+          place.copy_(received);
         } finally {
           TensorScope.free(sent);
           TensorScope.free(received);
+          TensorScope.free(place);
         }
       };
     }
