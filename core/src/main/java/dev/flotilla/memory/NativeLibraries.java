@@ -55,6 +55,13 @@ public final class NativeLibraries {
   /** Loads libtorch into this process, getting it ready first where nobody has. */
   public static void load() {
     if (!IS_LOADED.get()) {
+      loadOnce();
+    }
+  }
+
+  /** The lock of the cache keeps other processes out; other threads of this one wait here. */
+  private static synchronized void loadOnce() {
+    if (!IS_LOADED.get()) {
       getReadyAndLoad();
       IS_LOADED.set(true);
     }

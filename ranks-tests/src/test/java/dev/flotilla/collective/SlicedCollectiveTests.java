@@ -145,7 +145,7 @@ class SlicedCollectiveTests {
               .containsExactly(
                   org.assertj.core.groups.Tuple.tuple(
                       RecordingCollective.Kind.REDUCE_SCATTER, 300L),
-                  org.assertj.core.groups.Tuple.tuple(RecordingCollective.Kind.ALL_GATHER, 100L));
+                  org.assertj.core.groups.Tuple.tuple(RecordingCollective.Kind.ALL_GATHER, 300L));
         });
   }
 

@@ -154,7 +154,8 @@ public final class RecordingCollective implements Collective {
    * One call.
    *
    * @param kind which operation
-   * @param elements number of elements this rank gave
+   * @param elements number of elements this rank gave; with slices, that of all of them, as ranks
+   *     differ in their own
    * @param type their type
    * @param traffic what it was for
    * @param timeout how long it may go without progress
