@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.bytedeco.javacpp.Pointer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,20 +36,34 @@ class ShardingTests {
   private static final int UPDATES = 50;
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
 
+  /** Three ranks have slices of different lengths, and sums that depend on their order. */
   static Stream<Arguments> exact() {
-    return Stream.of(1, 2, 3)
-        .flatMap(stage -> (stage == 1 ? Stream.of(1, 4) : Stream.of(1)).map(k -> List.of(stage, k)))
-        .flatMap(each -> ranksAndOptimizers(each.getFirst(), each.getLast()));
+    return exactOn(3);
+  }
+
+  static Stream<Arguments> exactOnMore() {
+    return Stream.concat(exactOn(2), exactOn(4));
+  }
+
+  private static Stream<Arguments> exactOn(int ranks) {
+    return Stream.concat(
+        optimizers().map(optimizer -> Arguments.of(1, ranks, optimizer, 4)),
+        Stream.of(1, 2, 3)
+            .flatMap(
+                stage -> optimizers().map(optimizer -> Arguments.of(stage, ranks, optimizer, 1))));
   }
 
   static Stream<Arguments> rounded() {
-    return Stream.of(1, 2, 3).flatMap(stage -> ranksAndOptimizers(stage, 4));
+    return roundedOn(3);
   }
 
-  private static Stream<Arguments> ranksAndOptimizers(int stage, int merge) {
-    return Stream.of(2, 3, 4)
-        .flatMap(
-            ranks -> optimizers().map(optimizer -> Arguments.of(stage, ranks, optimizer, merge)));
+  static Stream<Arguments> roundedOnMore() {
+    return Stream.concat(roundedOn(2), roundedOn(4));
+  }
+
+  private static Stream<Arguments> roundedOn(int ranks) {
+    return Stream.of(1, 2, 3)
+        .flatMap(stage -> optimizers().map(optimizer -> Arguments.of(stage, ranks, optimizer, 4)));
   }
 
   static Stream<Arguments> stagesAndRanks() {
@@ -107,6 +122,22 @@ class ShardingTests {
             new GradientMerge(merge),
             new Sharding(stage));
     assertThat(sharded.isSameAs(plain)).isTrue();
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @MethodSource("exactOnMore")
+  void slicesOfTwoAndFourRanksGiveTheSameBits(
+      int stage, int ranks, Optimizer optimizer, int merge) {
+    slicesGiveTheSameBits(stage, ranks, optimizer, merge);
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @MethodSource("roundedOnMore")
+  void clippedAndMergedSlicesOfTwoAndFourRanksAreWithinRounding(
+      int stage, int ranks, Optimizer optimizer, int merge) {
+    clippedAndMergedSlicesAreWithinRounding(stage, ranks, optimizer, merge);
   }
 
   @ParameterizedTest
