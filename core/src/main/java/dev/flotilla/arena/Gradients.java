@@ -261,11 +261,10 @@ public final class Gradients implements AutoCloseable {
 
   /** Tells whether no gradient of one parameter that this rank holds is infinite or undefined. */
   public boolean isFinite(Slot slot) {
-    if (kept != null) {
-      return kept.inside(slot).stream().allMatch(Gradients::isFinite);
-    }
-    try (var part = memory.values().narrow(0, slot.offset(), slot.length())) {
-      return isFinite(part);
+    try (var _ = TensorScope.open()) {
+      return kept == null
+          ? isFinite(memory.values().narrow(0, slot.offset(), slot.length()))
+          : kept.inside(slot).stream().allMatch(Gradients::isFinite);
     }
   }
 

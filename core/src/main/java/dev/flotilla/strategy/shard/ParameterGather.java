@@ -63,6 +63,12 @@ final class ParameterGather implements Sync, ParameterGate {
     }
   }
 
+  /** An update may follow at once, and must not change what is still being sent. */
+  @Override
+  public void passWithoutBatch() {
+    settle();
+  }
+
   @Override
   public void settle() {
     enter(Integer.MAX_VALUE);

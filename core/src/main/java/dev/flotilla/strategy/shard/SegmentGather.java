@@ -209,8 +209,8 @@ final class SegmentGather implements Sync, ParameterGate {
   public void requireAll() {
     if (!isWhole) {
       throw new IllegalStateException(
-          "each rank holds slices of the parameters: call averageParameters of the trainer on all"
-              + " ranks to gather them");
+          "each rank holds slices of the parameters: look at the model inside the trainer's read,"
+              + " which all ranks call together, or call its averageParameters first");
     }
   }
 

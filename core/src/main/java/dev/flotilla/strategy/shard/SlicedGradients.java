@@ -101,8 +101,8 @@ final class SlicedGradients implements GradientSlices, GradientView {
   @Override
   public boolean isZero(Slot slot) {
     double most = 0;
-    for (var piece : inside(slot)) {
-      try (var _ = TensorScope.open()) {
+    try (var _ = TensorScope.open()) {
+      for (var piece : inside(slot)) {
         most = Math.max(most, piece.abs().max().item_double());
       }
     }
