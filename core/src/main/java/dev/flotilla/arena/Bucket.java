@@ -2,6 +2,7 @@ package dev.flotilla.arena;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.pytorch.Tensor;
 
 /**
  * A contiguous part of an arena that is reduced at once.
@@ -25,6 +26,22 @@ public record Bucket(int index, boolean isLast, Range range, List<Slot> paramete
     public long end() {
       return offset + length;
     }
+
+    /** Tells whether all of another range lies in this one. */
+    public boolean holds(Range other) {
+      return offset <= other.offset && other.end() <= end();
+    }
+
+    /** Returns what lies in both; an empty range if nothing does. */
+    public Range common(Range other) {
+      long from = Math.max(offset, other.offset);
+      return new Range(from, Math.max(0, Math.min(end(), other.end()) - from));
+    }
+
+    /** Returns these elements of a flat tensor that begins with an element of the arena. */
+    public Tensor of(Tensor flat, long first) {
+      return flat.narrow(0, offset - first, length);
+    }
   }
 
   /** Copies the list. */
@@ -42,7 +59,7 @@ public record Bucket(int index, boolean isLast, Range range, List<Slot> paramete
     List<Bucket> buckets = new ArrayList<>();
     int parameters = 0;
     for (var range : ranges) {
-      var inside = layout.slots().stream().filter(slot -> holds(range, slot)).toList();
+      var inside = layout.slots().stream().filter(slot -> range.holds(slot.range())).toList();
       boolean isLast = buckets.size() == ranges.size() - 1;
       buckets.add(new Bucket(buckets.size(), isLast, range, inside));
       parameters += inside.size();
@@ -66,15 +83,7 @@ public record Bucket(int index, boolean isLast, Range range, List<Slot> paramete
         index,
         isLast,
         range,
-        layout.slots().stream()
-            .filter(
-                slot ->
-                    slot.offset() < range.end() && slot.offset() + slot.length() > range.offset())
-            .toList());
-  }
-
-  private static boolean holds(Range range, Slot slot) {
-    return slot.offset() >= range.offset() && slot.offset() + slot.length() <= range.end();
+        layout.slots().stream().filter(slot -> slot.range().common(range).length() > 0).toList());
   }
 
   /** Returns its first element. */

@@ -6,6 +6,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.bytedeco.pytorch.Tensor;
 
 /** Slices of an arena, one behind the other in memory of their own. */
@@ -39,15 +40,19 @@ public final class KeptSlices implements AutoCloseable {
     return List.copyOf(slices);
   }
 
+  /** Returns what is kept of a part that is kept as it is; nothing for an empty one. */
+  public Optional<Tensor> of(Range range) {
+    int index = ranges.indexOf(range);
+    return index < 0 ? Optional.empty() : Optional.of(slices.get(index));
+  }
+
   /** Returns what is kept of a parameter; the views belong to the scope that is open. */
   public List<Tensor> inside(Slot slot) {
     List<Tensor> pieces = new ArrayList<>();
     for (int i = 0; i < ranges.size(); i++) {
-      var range = ranges.get(i);
-      long from = Math.max(slot.offset(), range.offset());
-      long to = Math.min(slot.offset() + slot.length(), range.end());
-      if (from < to) {
-        pieces.add(slices.get(i).narrow(0, from - range.offset(), to - from));
+      var piece = slot.range().common(ranges.get(i));
+      if (piece.length() > 0) {
+        pieces.add(piece.of(slices.get(i), ranges.get(i).offset()));
       }
     }
     return pieces;

@@ -60,20 +60,16 @@ public final class ParameterArena implements AutoCloseable {
         sections.add(new Section(range, layout.precision(), device));
       }
       for (var slot : layout.slots()) {
-        var section = sectionOf(slot);
-        var flat =
-            section.flat().narrow(0, slot.offset() - section.range().offset(), slot.length());
+        var section = sectionOf(slot.range());
+        var flat = slot.range().of(section.flat(), section.range().offset());
         var leaf = flat.view(slot.spec().shape().toArray()).detach().set_requires_grad(true);
         parameters.put(slot.spec().name(), TensorScope.keep(leaf));
       }
     }
   }
 
-  private Section sectionOf(Slot slot) {
-    return sections.stream()
-        .filter(it -> it.range().offset() <= slot.offset() && slot.offset() < it.range().end())
-        .findFirst()
-        .orElseThrow();
+  private Section sectionOf(Range range) {
+    return sections.stream().filter(it -> it.range().holds(range)).findFirst().orElseThrow();
   }
 
   /** Returns the parts that parameters lie in; one, unless they can be freed one by one. */
@@ -128,24 +124,15 @@ public final class ParameterArena implements AutoCloseable {
     try (var _ = TensorScope.open()) {
       for (int i = 0; i < keptValues.ranges().size(); i++) {
         var range = keptValues.ranges().get(i);
-        var section =
-            sections.stream()
-                .filter(
-                    it -> it.range().offset() <= range.offset() && range.end() <= it.range().end())
-                .findFirst()
-                .orElseThrow();
-        var place =
-            section.values().narrow(0, range.offset() - section.range().offset(), range.length());
-        keptValues.slices().get(i).copy_(place);
+        var section = sectionOf(range);
+        keptValues.slices().get(i).copy_(range.of(section.values(), section.range().offset()));
       }
     }
   }
 
   /** Returns the memory that an update changes for a parameter; views of the scope that is open. */
   public List<Tensor> updatedValues(Slot slot) {
-    return keptValues == null
-        ? List.of(values().narrow(0, slot.offset(), slot.length()))
-        : keptValues.inside(slot);
+    return keptValues == null ? List.of(slot.range().of(values(), 0)) : keptValues.inside(slot);
   }
 
   /** Returns the gradients of this arena. */

@@ -1,5 +1,6 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.model.ParameterSpec;
 
 /**
@@ -9,6 +10,11 @@ import dev.flotilla.model.ParameterSpec;
  * @param offset first element
  */
 public record Slot(ParameterSpec spec, long offset) {
+
+  /** Returns where it lies, without the gap behind it. */
+  public Range range() {
+    return new Range(offset, length());
+  }
 
   /** Returns the number of elements. */
   public long length() {

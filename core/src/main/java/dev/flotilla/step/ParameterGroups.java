@@ -1,5 +1,6 @@
 package dev.flotilla.step;
 
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.Slot;
 import dev.flotilla.memory.TensorScope;
@@ -41,7 +42,8 @@ final class ParameterGroups implements AutoCloseable {
         end++;
       }
       if (end > first) {
-        addSlices(slots.get(first).offset(), endOffset(slots, end), ofGroup);
+        long from = slots.get(first).offset();
+        addSlices(new Range(from, endOffset(slots, end) - from), ofGroup);
       }
       first = Math.max(end, first + 1);
     }
@@ -54,16 +56,16 @@ final class ParameterGroups implements AutoCloseable {
     return end < slots.size() ? slots.get(end).offset() : layout.length();
   }
 
-  private void addSlices(long begin, long end, List<Slice> ofGroup) {
+  private void addSlices(Range range, List<Slice> ofGroup) {
     for (var part : parts) {
-      long from = Math.max(begin, part.offset());
-      long to = Math.min(end, part.offset() + part.parameter().numel());
-      if (from < to) {
+      long first = part.offset();
+      var piece = range.common(new Range(first, part.parameter().numel()));
+      if (piece.length() > 0) {
         var slice =
             new Slice(
-                TensorScope.keep(part.parameter().narrow(0, from - part.offset(), to - from)),
-                TensorScope.keep(part.gradient().narrow(0, from - part.offset(), to - from)),
-                from);
+                TensorScope.keep(piece.of(part.parameter(), first)),
+                TensorScope.keep(piece.of(part.gradient(), first)),
+                piece.offset());
         slices.add(slice);
         ofGroup.add(slice);
       }

@@ -39,7 +39,7 @@ final class OwnSlices implements AutoCloseable {
   }
 
   private static Tensor part(Tensor flat, Range range) {
-    return TensorScope.keep(flat.narrow(0, range.offset(), range.length()));
+    return TensorScope.keep(range.of(flat, 0));
   }
 
   List<Slice> slices() {

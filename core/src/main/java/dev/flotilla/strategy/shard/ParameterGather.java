@@ -48,7 +48,7 @@ final class ParameterGather implements Sync, ParameterGate {
     }
     try (var _ = TensorScope.open()) {
       for (var unit : slicing.units()) {
-        var whole = values.narrow(0, unit.range().offset(), unit.range().length());
+        var whole = unit.range().of(values, 0);
         var own = unit.slices().slice(whole, group.rank());
         var arrival = group.allGather(whole, own, unit.slices(), Traffic.EXCHANGE);
         underWay.add(new UnderWay(unit, arrival));

@@ -50,7 +50,7 @@ final class ScatterExchange implements Exchange {
   }
 
   private Pending scatter(Gradients gradients, Unit unit) {
-    var whole = gradients.values().narrow(0, unit.range().offset(), unit.range().length());
+    var whole = unit.range().of(gradients.values(), 0);
     var own = unit.slices().slice(whole, collective.rank());
     return collective.reduceScatter(own, whole, unit.slices(), Traffic.EXCHANGE);
   }
@@ -86,7 +86,7 @@ final class ScatterExchange implements Exchange {
     for (var unit : units) {
       var range = unit.of(rank);
       if (range.length() > 0) {
-        var place = gradients.values().narrow(0, range.offset(), range.length());
+        var place = range.of(gradients.values(), 0);
         var copy = packed.narrow(0, at, range.length());
         var _ = packs ? copy.copy_(place) : place.copy_(copy);
         at += range.length();

@@ -69,8 +69,7 @@ final class SegmentGather implements Sync, ParameterGate {
     Map<String, Integer> sectionOf = new HashMap<>();
     for (var slot : arena.layout().slots()) {
       for (int i = 0; i < sections.size(); i++) {
-        var range = sections.get(i).range();
-        if (range.offset() <= slot.offset() && slot.offset() < range.end()) {
+        if (sections.get(i).range().holds(slot.range())) {
           sectionOf.put(slot.spec().name(), i);
         }
       }
@@ -159,9 +158,8 @@ final class SegmentGather implements Sync, ParameterGate {
       var whole = sections.get(section).values();
       long offset = sections.get(section).range().offset();
       for (var unit : units.get(section)) {
-        var place = whole.narrow(0, unit.range().offset() - offset, unit.range().length());
-        int index = kept.ranges().indexOf(unit.of(group.rank()));
-        var slice = index < 0 ? place.new_empty(0) : kept.slices().get(index);
+        var place = unit.range().of(whole, offset);
+        var slice = kept.of(unit.of(group.rank())).orElseGet(() -> place.new_empty(0));
         arrivals.add(group.allGather(place, slice, unit.slices(), Traffic.EXCHANGE));
       }
     }

@@ -104,25 +104,20 @@ final class SliceExchange implements Exchange {
   private void copy(Bucket bucket, Range range, Tensor place) {
     place.zero_();
     for (var slot : bucket.parameters()) {
-      long from = Math.max(slot.offset(), range.offset());
-      long to = Math.min(slot.offset() + slot.length(), range.end());
-      if (from < to) {
+      var piece = slot.range().common(range);
+      if (piece.length() > 0) {
         arena
             .gradientOf(slot)
             .ifPresent(
                 gradient ->
-                    place
-                        .narrow(0, from - range.offset(), to - from)
-                        .copy_(gradient.narrow(0, from - slot.offset(), to - from)));
+                    piece.of(place, range.offset()).copy_(piece.of(gradient, slot.offset())));
       }
     }
   }
 
   /** One that is cut goes with its last piece. */
   private void dropIfSent(Slot slot, Range range) {
-    long piece =
-        Math.min(slot.offset() + slot.length(), range.end())
-            - Math.max(slot.offset(), range.offset());
+    long piece = slot.range().common(range).length();
     if (sent.merge(slot, piece, Long::sum) == slot.length()) {
       sent.remove(slot);
       arena.dropGradient(slot);
@@ -133,11 +128,9 @@ final class SliceExchange implements Exchange {
     long at = 0;
     for (var unit : units) {
       var range = unit.of(collective.rank());
-      if (range.length() > 0) {
-        int index = kept.ranges().indexOf(range);
-        kept.slices().get(index).add_(sums.narrow(0, at, range.length()));
-        at += range.length();
-      }
+      var sum = sums.narrow(0, at, range.length());
+      kept.of(range).ifPresent(slice -> slice.add_(sum));
+      at += range.length();
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.flotilla.strategy.shard;
 
 import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Slot;
 import dev.flotilla.arena.Totals;
@@ -113,10 +114,10 @@ final class SlicedGradients implements GradientSlices, GradientView {
   private List<Tensor> inside(Slot slot) {
     List<Tensor> pieces = new ArrayList<>();
     for (var slice : own) {
-      long from = Math.max(slot.offset(), slice.offset());
-      long to = Math.min(slot.offset() + slot.length(), slice.offset() + slice.gradient().numel());
-      if (from < to) {
-        pieces.add(slice.gradient().narrow(0, from - slice.offset(), to - from));
+      var range = new Range(slice.offset(), slice.gradient().numel());
+      var piece = slot.range().common(range);
+      if (piece.length() > 0) {
+        pieces.add(piece.of(slice.gradient(), slice.offset()));
       }
     }
     return pieces;

@@ -95,10 +95,7 @@ record Slicing(List<Unit> units, int ranks) {
 
   /** Returns the units that lie within a part of the arena, in forward order. */
   List<Unit> in(Range range) {
-    return units.stream()
-        .filter(
-            unit -> unit.range().offset() >= range.offset() && unit.range().end() <= range.end())
-        .toList();
+    return units.stream().filter(unit -> range.holds(unit.range())).toList();
   }
 
   /**
@@ -125,9 +122,9 @@ record Slicing(List<Unit> units, int ranks) {
   }
 
   private static int bucketOf(Unit unit, List<Bucket> planned) {
-    long first = unit.range().offset();
+    var first = new Range(unit.range().offset(), 1);
     return planned.stream()
-        .filter(bucket -> bucket.offset() <= first && first < bucket.range().end())
+        .filter(bucket -> bucket.range().holds(first))
         .findFirst()
         .orElseThrow()
         .index();
