@@ -1,6 +1,7 @@
 package dev.flotilla.exchange;
 
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Slot;
 import dev.flotilla.arena.Totals;
 
@@ -13,6 +14,13 @@ public interface GradientView {
   /** Returns the view of gradients that are the same on all ranks. */
   static GradientView of(Gradients gradients) {
     return new ReducedGradients(gradients);
+  }
+
+  /** Returns the view of what this rank has added up itself and not exchanged yet. */
+  static GradientView unexchanged(ParameterArena arena) {
+    return arena.gradients().kept().isPresent()
+        ? new GradientsAtParameters(arena)
+        : of(arena.gradients());
   }
 
   /** Returns the Euclidean norm of the gradients in view. */

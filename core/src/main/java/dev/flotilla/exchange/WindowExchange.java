@@ -112,9 +112,9 @@ public final class WindowExchange implements AutoCloseable {
     return exchange.feedback().isPresent() && !leavesUnjudged;
   }
 
-  /** Tells whether a window has begun. */
+  /** Tells whether an accumulation window has begun, and not a micro-step of it alone. */
   public boolean isBegun() {
-    return window != null;
+    return window != null && window.isWhole();
   }
 
   /**
@@ -122,15 +122,16 @@ public final class WindowExchange implements AutoCloseable {
    *
    * @param graph what backward runs through; another one may reach parameters another number of
    *     times
-   * @param begins whether the window ends here and nothing stands between backward and exchange;
-   *     otherwise only gradients that are reduced at once leave
+   * @param mayLeave whether nothing stands between backward and exchange, the same on all ranks
+   * @param begins whether the window ends here too; otherwise only gradients that are reduced at
+   *     once leave
    */
-  public void during(Runnable backward, Object graph, boolean begins) {
+  public void during(Runnable backward, Object graph, boolean mayLeave, boolean begins) {
     if (watch == null) {
       backward.run();
       return;
     }
-    boolean leaves = (begins || reducesEachMicroStep()) && watch.expects(graph);
+    boolean leaves = mayLeave && (begins || reducesEachMicroStep()) && watch.expects(graph);
     if (leaves && window == null) {
       window = newWindow(begins);
     }

@@ -16,7 +16,8 @@ public interface GradientFilter {
 
   /**
    * Tells whether it has something to do in the window to come, the same on all ranks; if so, a
-   * filter before the exchange keeps buckets from leaving while backward goes on.
+   * filter before the exchange keeps buckets from leaving while backward goes on. Where gradients
+   * leave after each micro-step, it then works on those of one.
    */
   default boolean isDue() {
     return true;

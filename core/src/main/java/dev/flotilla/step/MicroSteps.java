@@ -67,7 +67,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     }
     add(batch);
     if (step.decision() != Decision.UPDATE) {
-      workers.exchange().endMicroStep();
+      runner.endMicroStep(step);
     }
     return switch (step.decision()) {
       case CONTINUE -> new StepOutcome(step, passes.totals());
@@ -85,7 +85,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   /** In a loop of the user's own, whether a micro-step is the last shows when the next begins. */
   private void endMicroStepBefore() {
     if (!step.endsWindow()) {
-      workers.exchange().endMicroStep();
+      runner.endMicroStep(step);
     }
   }
 
@@ -221,7 +221,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   private void rememberWindow(RunState state) {
     if (!step.endsWindow()) {
       if (state.isSaving()) {
-        workers.exchange().endMicroStep();
+        runner.endMicroStep(step);
       }
       // Gradients at parameters of a rank's own, in its own loss scale, are of no use to others.
       boolean isOwn = workers.sync().letsRanksDiffer();

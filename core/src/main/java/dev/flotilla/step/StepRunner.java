@@ -1,6 +1,7 @@
 package dev.flotilla.step;
 
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.exchange.GradientView;
 import dev.flotilla.exchange.WindowExchange;
@@ -20,6 +21,7 @@ import java.util.function.LongToDoubleFunction;
  */
 final class StepRunner {
 
+  private final ParameterArena arena;
   private final Gradients gradients;
   private final StepWorkers workers;
   private final WindowExchange exchange;
@@ -36,7 +38,8 @@ final class StepRunner {
       StepContext context,
       RunningStatistics statistics,
       LongToDoubleFunction learningRate) {
-    this.gradients = context.arena().gradients();
+    this.arena = context.arena();
+    this.gradients = arena.gradients();
     this.statistics = statistics;
     this.learningRate = learningRate;
     this.notices = context.notices();
@@ -51,14 +54,31 @@ final class StepRunner {
   /** Runs a backward, and lets buckets leave meanwhile where nothing has to happen in between. */
   void duringBackward(Runnable backward, MicroStep at, Object graph) {
     step = at;
-    boolean begins =
-        step.isBoundary()
-            && !exchange.judgesFirst()
-            && workers.conditions().stream().noneMatch(GradientFilter::isDue);
+    boolean mayLeave = !exchange.judgesFirst() && !isConditionDue();
+    boolean begins = mayLeave && step.isBoundary();
     if (begins) {
       workers.finite().beforeExchange();
     }
-    exchange.during(backward, graph, begins);
+    exchange.during(backward, graph, mayLeave, begins);
+  }
+
+  private boolean isConditionDue() {
+    return workers.conditions().stream().anyMatch(GradientFilter::isDue);
+  }
+
+  /**
+   * Ends a micro-step before its window does: gradients that are reduced at once leave, after what
+   * has to happen before; all ranks call it together.
+   */
+  void endMicroStep(MicroStep at) {
+    step = at;
+    if (!exchange.reducesEachMicroStep()) {
+      return;
+    }
+    if (isConditionDue() && !apply(workers.conditions(), GradientView.unexchanged(arena))) {
+      throw new IllegalStateException("a micro-step whose gradients leave cannot drop its window");
+    }
+    exchange.endMicroStep();
   }
 
   /** Ends the window with an exchange and an update. */
@@ -86,7 +106,7 @@ final class StepRunner {
   /** Conditions say the same on all ranks, so that all of them leave the exchange out together. */
   private boolean condition() {
     workers.finite().beforeExchange();
-    return apply(workers.conditions(), GradientView.of(gradients));
+    return apply(workers.conditions(), GradientView.unexchanged(arena));
   }
 
   private Verdict exchange(long updates) {

@@ -15,6 +15,10 @@ public enum Property {
    * exchange that keeps residuals.
    */
   ONLY_SCALES_GRADIENTS("gradients are scaled as a whole"),
+  /**
+   * What it does before the exchange it can do to each micro-step alone, and drops no window there.
+   */
+  CONDITIONS_MICRO_STEPS("each micro-step is conditioned on its own"),
   /** Ranks hold parameters of their own at times. */
   LETS_RANKS_DIFFER("ranks update on their own between averages"),
   /** Each rank keeps slices of parameters, gradients or the optimizer's memory. */

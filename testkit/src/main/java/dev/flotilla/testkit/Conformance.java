@@ -212,6 +212,17 @@ public final class Conformance {
                 new ClipByNorm(0.5))),
         half("sharding 3 and bf16", new Sharding(3), new MixedPrecision(Dtype.BF16)),
         half("sharding 1 and fp16", new Sharding(1), new MixedPrecision(Dtype.FP16)),
+        half(
+            "sharding 2, fp16 and merge",
+            new Sharding(2),
+            new MixedPrecision(Dtype.FP16),
+            new GradientMerge(3)),
+        half(
+            "sharding 3, fp16, recompute and clip",
+            new Sharding(3),
+            new MixedPrecision(Dtype.FP16),
+            Recompute.every(1),
+            new ClipByNorm(0.5)),
         compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
         new Row(
                 "exchange by what is measured, and merge",

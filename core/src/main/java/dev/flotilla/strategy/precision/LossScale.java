@@ -61,7 +61,7 @@ final class LossScale {
     return new GradientFilter() {
       @Override
       public boolean apply(GradientView gradients, MicroStep step) {
-        agree();
+        agree(gradients);
         return true;
       }
 
@@ -86,13 +86,13 @@ final class LossScale {
    * Makes the guesses one: what is summed over ranks, or saved for another number of them, has one
    * scale. Powers of two leave the gradients as they are.
    */
-  private void agree() {
+  private void agree(GradientView gradients) {
     if (isAgreed) {
       return;
     }
     long guess = largest(nominal);
     if (guess != UNKNOWN) {
-      context.arena().gradients().scale((double) Math.max(1, nominal) / guess);
+      gradients.scale((double) Math.max(1, nominal) / guess);
       nominal = guess;
       isAgreed = true;
     }
@@ -186,7 +186,7 @@ final class LossScale {
     skipped = shared.number("skipped", skipped);
     inARow = shared.number("in_a_row", inARow);
     if (state.isSaving()) {
-      agree();
+      agree(GradientView.unexchanged(context.arena()));
     }
     isAgreed = shared.number("agreed", isAgreed ? 1 : 0) == 1;
     isGuessed =

@@ -125,7 +125,7 @@ public record MixedPrecision(
 
   @Override
   public Set<Property> properties() {
-    return Set.of(Property.ONLY_SCALES_GRADIENTS);
+    return Set.of(Property.ONLY_SCALES_GRADIENTS, Property.CONDITIONS_MICRO_STEPS);
   }
 
   @Override

@@ -159,21 +159,22 @@ public record Sharding(
     }
     if (keepsSlices()) {
       facts.techniques().stream()
-          .filter(Sharding::conditionsGradients)
+          .filter(Sharding::conditionsWindows)
           .map(Strategy::key)
           .forEach(
               key ->
                   issues.add(
                       PlanIssue.error(
-                          ("%s changes whole gradients before they are exchanged, but sharding of"
-                                  + " stage %d keeps none that long")
+                          ("%s changes the gradients of a window before they are exchanged, but"
+                                  + " with sharding of stage %d those of each micro-step are")
                               .formatted(key, stage),
                           "set stage: 1, or stage: 2 with no_sync: true")));
     }
     return issues;
   }
 
-  private static boolean conditionsGradients(Strategy technique) {
-    return technique.claims().stream().anyMatch(claim -> claim.phase() == Phase.CONDITION);
+  private static boolean conditionsWindows(Strategy technique) {
+    return technique.claims().stream().anyMatch(claim -> claim.phase() == Phase.CONDITION)
+        && !technique.properties().contains(Property.CONDITIONS_MICRO_STEPS);
   }
 }

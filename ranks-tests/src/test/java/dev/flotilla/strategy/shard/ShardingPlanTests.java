@@ -10,10 +10,15 @@ import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.step.Phase;
+import dev.flotilla.step.StepContext;
+import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
@@ -31,6 +36,7 @@ import dev.flotilla.wire.Dtype;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,13 +118,47 @@ class ShardingPlanTests {
         .contains("sharding has no effect on one rank");
   }
 
+  /** Of one window or of its micro-steps: only who says so can do both. */
+  private record Centred(Set<Property> properties) implements Strategy {
+
+    @Override
+    public String key() {
+      return "centred";
+    }
+
+    @Override
+    public List<Claim> claims() {
+      return List.of(new Claim(Phase.CONDITION, "takes the mean away"));
+    }
+
+    @Override
+    public Workers workers(StepContext context) {
+      return new Workers().condition(GradientStage.CLIP, (_, _) -> true);
+    }
+  }
+
   @Test
-  void joinsEverythingElse() {
+  void isRefusedWhereAWholeWindowsGradientsAreChangedBeforeTheExchange() {
+    for (int stage = 2; stage <= 3; stage++) {
+      var sharding = new Sharding(stage);
+      assertThatThrownBy(() -> plan(2, MOMENTUM, sharding, new Centred(Set.of())))
+          .hasMessageContaining("centred changes the gradients of a window before they are")
+          .hasMessageContaining("with sharding of stage " + stage)
+          .hasMessageContaining("set stage: 1, or stage: 2 with no_sync: true");
+      plan(2, MOMENTUM, sharding, new Centred(Set.of(Property.CONDITIONS_MICRO_STEPS)));
+    }
+    plan(2, MOMENTUM, new Sharding(1), new Centred(Set.of()));
+    plan(2, MOMENTUM, new Sharding(2, true), new Centred(Set.of()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void joinsEverythingElse(int stage) {
     var plan =
         plan(
             4,
             new Adam(0.01),
-            new Sharding(1),
+            new Sharding(stage),
             new GradientMerge(4),
             Recompute.every(1),
             new MixedPrecision(Dtype.FP16),
@@ -127,6 +167,7 @@ class ShardingPlanTests {
     assertThat(plan.warnings()).noneMatch(it -> it.toString().contains("sharding"));
     assertThat(plan.step().describe(Phase.EXCHANGE)).contains("reduce-scatter");
     assertThat(plan.step().describe(Phase.UPDATE)).contains("this rank's slices");
-    assertThat(plan.step().describe(Phase.SYNC)).contains("all-gather of parameters");
+    assertThat(plan.step().describe(Phase.SYNC))
+        .contains(stage == 3 ? "free what was gathered" : "all-gather of parameters");
   }
 }
