@@ -167,15 +167,24 @@ public final class WindowExchange implements AutoCloseable {
   }
 
   /**
+   * Prepares to reduce what a micro-step has added before its window begins to end. Ranks whose
+   * gradients have left in backward reduce in this order, so the others have to as well: those
+   * without a batch, and those whose backward was not watched.
+   */
+  public void beginMicroStep() {
+    if (reducesEachMicroStep() && window == null) {
+      window = newWindow(false);
+    }
+  }
+
+  /**
    * Reduces what a micro-step has added before its window ends, where that is what slices want; all
    * ranks call it together, also those whose batch was empty.
    */
   public void endMicroStep() {
     if (reducesEachMicroStep()) {
-      if (window == null) {
-        window = newWindow(false);
-      }
-      window.pipeline().finish();
+      beginMicroStep();
+      Objects.requireNonNull(window).pipeline().finish();
       window = null;
     }
   }

@@ -15,6 +15,7 @@ import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -107,12 +108,18 @@ final class GradientPasses {
     backward(List.of(loss), step);
   }
 
-  /** Ends a window whose end no micro-batch has told; all ranks call it together. */
+  /** Tells whether batches wait for the end of their window. */
+  boolean holdsBatches() {
+    return pool != null && pool.isOverWindow();
+  }
+
+  /**
+   * Runs the batches that wait, where no micro-batch has told the end of the window; all ranks call
+   * it together.
+   */
   void complete(MicroStep step) {
     // Also without a batch: other ranks wait for this one's part in the statistics.
-    if (pool != null && pool.isOverWindow()) {
-      runPool(pool, step);
-    }
+    runPool(Objects.requireNonNull(pool), step);
   }
 
   private void runPool(PooledWindow window, MicroStep step) {

@@ -67,7 +67,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     }
     add(batch);
     if (step.decision() != Decision.UPDATE) {
-      runner.endMicroStep(step);
+      endMicroStep();
     }
     return switch (step.decision()) {
       case CONTINUE -> new StepOutcome(step, passes.totals());
@@ -82,10 +82,17 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     statistics.saw(batch.samples());
   }
 
+  /** Batches that wait for the end of their window have no gradients that could leave before. */
+  private void endMicroStep() {
+    if (!passes.holdsBatches()) {
+      runner.endMicroStep(step);
+    }
+  }
+
   /** In a loop of the user's own, whether a micro-step is the last shows when the next begins. */
   private void endMicroStepBefore() {
     if (!step.endsWindow()) {
-      runner.endMicroStep(step);
+      endMicroStep();
     }
   }
 
@@ -102,7 +109,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   private StepOutcome discardWindow() {
     var totals = passes.windowTotals();
-    clear();
+    drop();
     return new StepOutcome(step, totals);
   }
 
@@ -126,7 +133,11 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   /** Ends the window of a loop of the user's own with an exchange and an update. */
   public StepOutcome update() {
     step = step.asBoundary();
-    passes.complete(step);
+    if (passes.holdsBatches()) {
+      passes.complete(step);
+    } else {
+      workers.exchange().beginMicroStep();
+    }
     return finishWindow();
   }
 
@@ -147,8 +158,16 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     return outcome;
   }
 
-  /** Throws away the gradients of the window so far. */
+  /**
+   * Throws away the gradients of the window so far; all ranks call it together where micro-steps
+   * exchange, as what has left cannot be stopped.
+   */
   public void clear() {
+    endMicroStepBefore();
+    drop();
+  }
+
+  private void drop() {
     step = step.endsWindow() ? step : step.asBoundary();
     workers.exchange().leave();
     passes.clear();
@@ -158,7 +177,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   /** Drops everything that a micro-step which has failed left behind. */
   public void abandon() {
     passes.abandon();
-    clear();
+    drop();
   }
 
   /** Returns what techniques have to say in the run's summary. */
@@ -221,7 +240,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   private void rememberWindow(RunState state) {
     if (!step.endsWindow()) {
       if (state.isSaving()) {
-        runner.endMicroStep(step);
+        endMicroStep();
       }
       // Gradients at parameters of a rank's own, in its own loss scale, are of no use to others.
       boolean isOwn = workers.sync().letsRanksDiffer();

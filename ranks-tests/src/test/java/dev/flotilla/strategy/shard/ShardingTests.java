@@ -3,6 +3,7 @@ package dev.flotilla.strategy.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.collective.Collective;
+import dev.flotilla.data.Batch;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Adam;
@@ -165,6 +166,47 @@ class ShardingTests {
     var plain = train(ranks, optimizer, Precision.FLOAT32, group -> group);
     var sharded = train(ranks, optimizer, Precision.FLOAT32, group -> group, new Sharding(stage));
     assertThat(sharded.relativeDistance(plain)).isLessThan(1e-6);
+  }
+
+  /** In a loop of one's own nobody knows that a micro-step is the last before it is over. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void aLoopOfOnesOwnGoesOnWhereRanksHaveNoBatch(int stage) {
+    var plain = ownLoop();
+    assertThat(ownLoop(new Sharding(stage)).relativeDistance(plain)).isLessThan(1e-13);
+  }
+
+  private static Snapshot ownLoop(Strategy... techniques) {
+    return Ranks.of(2)
+        .callWorlds(
+            world -> {
+              try (var trainer =
+                  Trainer.on(world)
+                      .model(new Mlp(8, List.of(33, 17), 4))
+                      .optimizer(new Momentum(0.05, 0.9))
+                      .precision(Precision.FLOAT64)
+                      .strategy(techniques)
+                      .threads(1)
+                      .build()) {
+                var loop = trainer.ownLoop();
+                var shard = POINTS.batches(8).epoch(0, world.rank(), world.size());
+                for (int step = 0; step < 12; step++) {
+                  try (var _ = TensorScope.open()) {
+                    boolean hasBatch = step % 5 != 3 + world.rank();
+                    loop.forwardBackward(hasBatch ? shard.load(step) : Batch.empty());
+                  }
+                  if (step == 8) {
+                    loop.clear();
+                  }
+                  if (step % 2 == 1) {
+                    assertThat(loop.update().updated()).isTrue();
+                  }
+                }
+                trainer.averageParameters();
+                return Snapshot.of(trainer);
+              }
+            })
+        .getFirst();
   }
 
   @ParameterizedTest
