@@ -1,12 +1,8 @@
 package dev.flotilla.app;
 
-import dev.flotilla.config.Catalogue;
-import dev.flotilla.config.Change;
-import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.pass.Evaluation;
-import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.HomePath;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
@@ -34,7 +30,7 @@ import picocli.CommandLine.Option;
     },
     customSynopsis = "flotilla eval [--nproc N] --checkpoint DIR [--data NAME|{...}] [--json]",
     mixinStandardHelpOptions = true)
-final class EvalCommand implements Callable<Integer> {
+final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
 
   @Option(
       names = "--checkpoint",
@@ -74,30 +70,27 @@ final class EvalCommand implements Callable<Integer> {
     return ExitCodes.OK;
   }
 
-  /**
-   * Returns the configuration of the run, with other data if some is given.
-   *
-   * @throws dev.flotilla.settings.ConfigException with everything that is wrong
-   * @throws dev.flotilla.checkpoint.CheckpointException if the folder does not hold a run
-   */
-  RunConfig config() {
-    if (!Files.isDirectory(folder)) {
-      throw new ConfigException(
-          "--checkpoint",
-          "%s %s; name the folder of a run, or one of its checkpoints"
-              .formatted(folder, Files.exists(folder) ? "is a file" : "does not exist"));
-    }
-    List<Change> changes = new ArrayList<>();
-    if (data != null) {
-      changes.add(Change.option("--data", "data", data));
-    }
-    var run = SavedRun.runOf(folder);
-    var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));
-    return RunConfig.read(recipe.overlay(changes), Catalogue.installed());
+  private RunConfig config() {
+    return SavedRunOptions.config("--checkpoint", folder, data);
   }
 
-  /** Returns the arguments that have a rank evaluate the same and write the result to a file. */
-  List<String> arguments(Path resultFile) {
+  @Override
+  public Path folder() {
+    return folder;
+  }
+
+  @Override
+  public void check() {
+    SavedRun.checkData(config());
+  }
+
+  @Override
+  public boolean printsResult() {
+    return json;
+  }
+
+  @Override
+  public List<String> arguments(Path resultFile) {
     List<String> arguments = new ArrayList<>();
     arguments.addAll(List.of("--checkpoint", folder.toString()));
     if (data != null) {

@@ -16,6 +16,10 @@ final class Json {
     return MAPPER.readValue(file.toFile(), new TypeReference<>() {});
   }
 
+  static String line(Map<String, ?> values) {
+    return MAPPER.writeValueAsString(values);
+  }
+
   static String pretty(Map<String, ?> values) {
     return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(values);
   }

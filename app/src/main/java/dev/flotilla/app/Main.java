@@ -26,6 +26,7 @@ import picocli.CommandLine.Command;
       TrainCommand.class,
       RunCommand.class,
       EvalCommand.class,
+      PredictCommand.class,
       PlanCommand.class,
       VerifyCommand.class,
       FitBatchCommand.class,
@@ -66,8 +67,10 @@ public final class Main {
           .map(word -> main.execute("run", word))
           .orElseGet(() -> launch(new RunCommand(rest)));
     }
-    if (args[0].equals("eval") && EvalLaunch.isAskedFor(rest) && !isHelpAsked(rest.stream())) {
-      return launch(new EvalLaunch(rest));
+    for (var kind : List.of(SavedRunLaunch.Kind.EVAL, SavedRunLaunch.Kind.PREDICT)) {
+      if (args[0].equals(kind.name()) && kind.isLaunchedBy(rest) && !isHelpAsked(rest.stream())) {
+        return launch(new SavedRunLaunch(kind, rest));
+      }
     }
     return main.execute(args);
   }

@@ -97,6 +97,48 @@ class EvaluationTests {
     assertThat(log.resolve("workerlog.1")).isEmptyFile();
   }
 
+  /** Batches are dealt to ranks in turn, so that not one digit may differ. */
+  @Test
+  void predictionsAreTheSameFileOverRanks() throws IOException {
+    var one = flotilla.work().resolve("one.csv");
+    flotilla.run("predict", "run", "--out", "one.csv").expect(0);
+    flotilla.run("predict", "run", "--nproc=2", "--out", "two.csv").expect(0);
+    assertThat(flotilla.work().resolve("two.csv")).hasSameTextualContentAs(one);
+    assertThat(Files.readAllLines(one))
+        .hasSize(102)
+        .startsWith("sample,class,probability,0,1,2,3,4")
+        .last(InstanceOfAssertFactories.STRING)
+        .startsWith("100,");
+    var printed = flotilla.run("predict", "run", "--nproc=2").expect(0);
+    assertThat(one).hasContent(printed.out().strip());
+  }
+
+  @Test
+  void predictionsAsJsonNameClassesAndProbabilities() throws IOException {
+    flotilla.run("predict", "run", "--out=rows.jsonl").expect(0);
+    var rows = Files.readAllLines(flotilla.work().resolve("rows.jsonl"));
+    assertThat(rows).hasSize(101);
+    var last = RunFiles.json(rows.getLast());
+    assertThat(last.get("sample").asInt()).isEqualTo(100);
+    var best = last.get("class").asString();
+    assertThat(last.get("probabilities").get(best)).isEqualTo(last.get("probability"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "run --out=rows.txt | must end in .csv or .jsonl, but was rows.txt",
+        "run --data=digits | takes images of 3 channels, but the data gives images of 1x32x32",
+        "nowhere --nproc=2 | nowhere does not exist",
+        "run --nprocs=2 | did you mean --nproc?",
+      })
+  void mistakesOfAPredictionAreSaidBeforeAnythingStarts(String arguments, String message) {
+    var ended = flotilla.run(("predict " + arguments).split(" ")).expect(2);
+    assertThat(ended.explainsItself().err()).contains(message);
+    assertThat(ended.out()).isEmpty();
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -246,6 +246,7 @@ public final class ConfiguredRun {
       trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;
       var summary = RunSummary.of(trainer, result, seconds, config.resolved());
+      summary.putAll(SavedSamples.of(config.data()).forSummary());
       if (folder != null) {
         var file = RunPaths.modelIn(folder.path());
         SafetensorsWriter.write(file, trainer.model().state(), Map.of());

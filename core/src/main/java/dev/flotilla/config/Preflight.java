@@ -43,6 +43,15 @@ final class Preflight {
     }
   }
 
+  /**
+   * Checks that the model can take samples of the data, which has been checked.
+   *
+   * @throws ConfigException with everything that is wrong
+   */
+  static void checkSamples(RunConfig config) {
+    config.data().form().ifPresent(new Preflight(config)::checkSamples);
+  }
+
   private boolean attempt(Runnable check) {
     try {
       check.run();

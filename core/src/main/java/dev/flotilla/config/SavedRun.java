@@ -8,6 +8,7 @@ import dev.flotilla.train.InitialWeights;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.RunPaths;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -99,7 +100,7 @@ public final class SavedRun {
    *
    * @throws CheckpointException if there is none, or the checkpoint is damaged
    */
-  static Path model(Path runOrCheckpoint) {
+  public static Path model(Path runOrCheckpoint) {
     if (SavedCheckpoint.isAt(runOrCheckpoint)) {
       return verified(runOrCheckpoint);
     }
@@ -124,25 +125,41 @@ public final class SavedRun {
    * of training and do not matter here.
    */
   public static Evaluation evaluate(Path runOrCheckpoint, RunConfig config, World world) {
+    checkData(config);
+    try (var trainer = trainer(runOrCheckpoint, config, world).build()) {
+      return trainer.evaluate(config.data().test());
+    }
+  }
+
+  /**
+   * Checks that the data can be read and that the model can take its samples.
+   *
+   * @throws dev.flotilla.settings.ConfigException with everything that is wrong
+   */
+  public static void checkData(RunConfig config) {
     config.checkData();
+    Preflight.checkSamples(config);
+  }
+
+  /**
+   * Returns the builder of a trainer that holds the saved model, to evaluate or predict with; all
+   * ranks build it together.
+   */
+  public static TrainerBuilder trainer(Path runOrCheckpoint, RunConfig config, World world) {
     // The others do not read it, but wait for whoever does.
     var file = world.isLeader() ? model(runOrCheckpoint) : runOrCheckpoint;
     var weights = new InitialWeights(file, true);
     var cores = Runtime.getRuntime().availableProcessors();
-    var builder =
-        Trainer.on(world)
-            .model(config.model())
-            .optimizer(config.optimizer())
-            .precision(config.precision())
-            .seed(config.seed())
-            .threads(config.threadsOn(world, System.getenv(), cores))
-            .timeout(config.timeout())
-            .joinTimeout(config.joinTimeout())
-            .initialWeights(weights)
-            .agreeOn(config.facts())
-            .loop(LoopSettings.defaults().withEvaluationBatch(config.eval().batch()));
-    try (var trainer = builder.build()) {
-      return trainer.evaluate(config.data().test());
-    }
+    return Trainer.on(world)
+        .model(config.model())
+        .optimizer(config.optimizer())
+        .precision(config.precision())
+        .seed(config.seed())
+        .threads(config.threadsOn(world, System.getenv(), cores))
+        .timeout(config.timeout())
+        .joinTimeout(config.joinTimeout())
+        .initialWeights(weights)
+        .agreeOn(config.facts())
+        .loop(LoopSettings.defaults().withEvaluationBatch(config.eval().batch()));
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.data;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -31,6 +32,14 @@ public interface DataSource {
    */
   default OptionalInt trainingSize() {
     return OptionalInt.empty();
+  }
+
+  /**
+   * Returns the names of the classes in the order of their numbers; empty where they have none.
+   * Asked for after {@link #check}.
+   */
+  default List<String> classNames() {
+    return List.of();
   }
 
   /** Opens the training samples. */

@@ -49,4 +49,9 @@ public record Classification() implements Objective {
       return new Score(top1, hits.sum().item_long(), batch.samples());
     }
   }
+
+  @Override
+  public Task task() {
+    return Task.CLASSIFICATION;
+  }
 }

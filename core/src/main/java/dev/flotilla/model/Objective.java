@@ -10,4 +10,9 @@ public interface Objective {
 
   /** Counts right answers; objectives without such a notion return {@link Score#NONE}. */
   Score score(Activations outputs, Batch batch);
+
+  /** Returns what the model is asked for; by default something that others cannot read. */
+  default Task task() {
+    return Task.OTHER;
+  }
 }

@@ -32,4 +32,9 @@ public record SquaredError() implements Objective {
   public Score score(Activations outputs, Batch batch) {
     return Score.NONE;
   }
+
+  @Override
+  public Task task() {
+    return Task.REGRESSION;
+  }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.flotilla.predict.Prediction;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
@@ -161,6 +162,9 @@ final class ExamplesTests {
     assertThat((Double) summary.get("accuracy")).isBetween(0.7, 0.999);
     assertThat(out.resolve("model.safetensors")).isRegularFile();
     assertThat(out.resolve("summary.json")).content().contains("\"hidden\"");
+    assertThat(Predicted.run(out).stream().map(Prediction::className))
+        .hasSize(10)
+        .allMatch(name -> name.matches("[0-9]"));
   }
 
   @Test

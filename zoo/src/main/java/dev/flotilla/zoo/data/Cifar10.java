@@ -6,6 +6,7 @@ import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -28,6 +29,11 @@ public record Cifar10(
     @Setting(doc = "Folder of CIFAR-10's files, binary or for Python.") Path path,
     @Setting(doc = "Whether training crops and mirrors at random.", def = "true") boolean augment)
     implements DataSource {
+
+  /** As batches.meta has them. */
+  private static final List<String> CLASS_NAMES =
+      List.of(
+          "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck");
 
   /** Opens the training images of a folder, augmented. */
   public static Dataset train(Path folder) {
@@ -52,13 +58,18 @@ public record Cifar10(
   }
 
   @Override
+  public List<String> classNames() {
+    return CLASS_NAMES;
+  }
+
+  @Override
   public Dataset train() {
     return new CifarDataset(CifarImages.read(CifarFolder.find(path).training()), augment);
   }
 
   @Override
   public Dataset test() {
-    var files = java.util.List.of(CifarFolder.find(path).test());
+    var files = List.of(CifarFolder.find(path).test());
     return new CifarDataset(CifarImages.read(files), false);
   }
 }

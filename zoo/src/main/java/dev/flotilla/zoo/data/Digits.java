@@ -6,6 +6,7 @@ import dev.flotilla.data.SampleForm;
 import dev.flotilla.settings.Summary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -30,6 +31,11 @@ public record Digits() implements DataSource {
   @Override
   public OptionalInt trainingSize() {
     return OptionalInt.of(10_000);
+  }
+
+  @Override
+  public List<String> classNames() {
+    return ImageFiles.CLASS_NAMES;
   }
 
   @Override

@@ -16,6 +16,8 @@ record ImageFiles(Supplier<IdxFile> images, Supplier<IdxFile> labels) {
 
   private static final int CLASSES = 10;
 
+  static final List<String> CLASS_NAMES = List.of("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
+
   /** An image with its border. */
   static final SampleForm FORM = new SampleForm.Images(1, 32, 32, CLASSES);
 

@@ -7,6 +7,7 @@ import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -76,6 +77,11 @@ public record ImageFolder(
   @Override
   public OptionalInt trainingSize() {
     return OptionalInt.of(LabelledFiles.in(path.resolve("train")).files().size());
+  }
+
+  @Override
+  public List<String> classNames() {
+    return LabelledFiles.in(path.resolve("train")).classes();
   }
 
   @Override

@@ -69,6 +69,11 @@ public record Mnist(
   }
 
   @Override
+  public List<String> classNames() {
+    return ImageFiles.CLASS_NAMES;
+  }
+
+  @Override
   public Dataset train() {
     return files("train").load();
   }

@@ -1,0 +1,8 @@
+/**
+ * What a trained model is for: its answers to new samples, from a run's folder or from published
+ * weights.
+ */
+@NullMarked
+package dev.flotilla.predict;
+
+import org.jspecify.annotations.NullMarked;
