@@ -37,7 +37,7 @@ public final class DealtBatches {
 
   /** Returns how many samples a rank gets in a round. */
   public int size(long round, int ofRank) {
-    return (int) Math.clamp(dataset.size() - from(round, ofRank), 0, batch);
+    return Math.clamp(dataset.size() - from(round, ofRank), 0, batch);
   }
 
   private long from(long round, int ofRank) {
