@@ -24,9 +24,8 @@ import org.jspecify.annotations.Nullable;
 public final class CodedSum implements AutoCloseable {
 
   private final Collective collective;
-  private final Codec codec;
-  private final Tensor out;
-  private final Tensor in;
+  private final CodedRows out;
+  private final CodedRows in;
   private final Tensor total;
   private final Tensor term;
   private final @Nullable Tensor lostIn;
@@ -41,22 +40,21 @@ public final class CodedSum implements AutoCloseable {
    */
   public CodedSum(Collective collective, Codec codec, long longest) {
     this.collective = collective;
-    this.codec = codec;
     int size = collective.size();
     long slice = slice(longest);
+    out = new CodedRows(codec, size, slice);
+    in = new CodedRows(codec, size, slice);
     try (var _ = TensorScope.open()) {
-      out = zeros(torch.ScalarType.Byte, size * codec.bytes(slice));
-      in = zeros(torch.ScalarType.Byte, size * codec.bytes(slice));
-      total = zeros(torch.ScalarType.Float, slice);
-      term = zeros(torch.ScalarType.Float, slice);
+      total = zeros(slice);
+      term = zeros(slice);
       boolean feedsBack = codec.needsFeedback();
-      lostIn = feedsBack ? zeros(torch.ScalarType.Float, size * slice) : null;
-      lostOut = feedsBack ? zeros(torch.ScalarType.Float, slice) : null;
+      lostIn = feedsBack ? zeros(size * slice) : null;
+      lostOut = feedsBack ? zeros(slice) : null;
     }
   }
 
-  private static Tensor zeros(torch.ScalarType type, long length) {
-    return TensorScope.keep(Tensors.zeros(type, length));
+  private static Tensor zeros(long length) {
+    return TensorScope.keep(Tensors.zeros(torch.ScalarType.Float, length));
   }
 
   /** Returns how long the slices of a vector of so many numbers are, but for the last ones. */
@@ -68,60 +66,49 @@ public final class CodedSum implements AutoCloseable {
   public Pending scatter(Tensor vector, Traffic traffic) {
     forgetValues();
     values = TensorScope.keep(vector.narrow(0, 0, vector.numel()));
+    out.fit(slice(vector.numel()));
+    in.fit(slice(vector.numel()));
     for (int rank = 0; rank < collective.size(); rank++) {
       var lost = lostIn == null ? null : slice(lostIn, rank);
-      encode(slice(values(), rank), lost, row(out, rank));
+      encode(slice(values(), rank), lost, rank);
     }
-    return collective.allToAll(sent(in), sent(out), traffic);
+    return collective.allToAll(in.all(), out.all(), traffic);
   }
 
   /** Adds up this rank's slice, when all have arrived, times a factor; starts to send it to all. */
   public Pending addUp(double factor, Traffic traffic) {
     long length = slice(values(), collective.rank()).numel();
     var sum = total.narrow(0, 0, length);
-    decode(row(in, 0), sum);
-    for (int rank = 1; rank < collective.size(); rank++) {
-      var next = term.narrow(0, 0, length);
-      decode(row(in, rank), next);
-      sum.add_(next);
-    }
+    in.addUp(sum, term.narrow(0, 0, length));
     if (factor != 1) {
       Tensors.scale(sum, factor);
     }
-    encode(sum, lostOut, row(out, 0));
-    return collective.allGather(sent(in), row(out, 0), traffic);
+    encode(sum, lostOut, 0);
+    return collective.allGather(in.all(), out.row(0), traffic);
   }
 
   /** Takes up the sum, when it has arrived. */
   public void receive() {
     for (int rank = 0; rank < collective.size(); rank++) {
-      decode(row(in, rank), slice(values(), rank));
+      in.decode(rank, slice(values(), rank));
     }
   }
 
   /** Codes numbers plus what was lost before, and keeps what is lost now. */
-  private void encode(Tensor numbers, @Nullable Tensor lost, Tensor row) {
+  private void encode(Tensor numbers, @Nullable Tensor lost, int row) {
     if (numbers.numel() == 0) {
       return;
     }
+    if (lost == null) {
+      out.encode(numbers, row);
+      return;
+    }
     try (var _ = TensorScope.open()) {
-      if (lost == null) {
-        codec.encode(numbers, row);
-        return;
-      }
       lost.add_(numbers);
       numbers.copy_(lost);
-      codec.encode(numbers, row);
-      codec.decode(row, numbers);
+      out.encode(numbers, row);
+      out.decode(row, numbers);
       lost.sub_(numbers);
-    }
-  }
-
-  private void decode(Tensor row, Tensor numbers) {
-    if (numbers.numel() > 0) {
-      try (var _ = TensorScope.open()) {
-        codec.decode(row, numbers);
-      }
     }
   }
 
@@ -141,18 +128,6 @@ public final class CodedSum implements AutoCloseable {
     values = null;
   }
 
-  private Tensor sent(Tensor buffer) {
-    return buffer.narrow(0, 0, collective.size() * rowBytes());
-  }
-
-  private Tensor row(Tensor buffer, int rank) {
-    return buffer.narrow(0, rank * rowBytes(), rowBytes());
-  }
-
-  private long rowBytes() {
-    return codec.bytes(slice(values().numel()));
-  }
-
   /** Puts down, or takes up, what was lost; nothing may be under way. */
   public void remember(State state) {
     if (lostIn != null && lostOut != null) {
@@ -164,8 +139,8 @@ public final class CodedSum implements AutoCloseable {
   @Override
   public void close() {
     forgetValues();
-    TensorScope.free(out);
-    TensorScope.free(in);
+    out.close();
+    in.close();
     TensorScope.free(total);
     TensorScope.free(term);
     TensorScope.free(lostIn);
