@@ -93,7 +93,7 @@ record ArchitectureRules(String root) {
         .whereLayer("pass")
         .mayOnlyAccessLayers("parts", "ground")
         .whereLayer("exchange")
-        .mayOnlyAccessLayers("parts", "ground")
+        .mayOnlyAccessLayers("wire", "parts", "ground")
         .whereLayer("wire")
         .mayOnlyAccessLayers("parts", "ground")
         .whereLayer("ground")

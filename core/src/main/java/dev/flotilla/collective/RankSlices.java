@@ -56,7 +56,8 @@ public final class RankSlices {
     return Elements.row(whole).narrow(0, offset(rank), length(rank));
   }
 
-  long longest() {
+  /** Returns the number of elements of the longest slice. */
+  public long longest() {
     long longest = 0;
     for (int rank = 0; rank < ranks(); rank++) {
       longest = Math.max(longest, length(rank));

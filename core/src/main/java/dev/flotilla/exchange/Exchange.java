@@ -2,9 +2,11 @@ package dev.flotilla.exchange;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.state.RunState;
+import dev.flotilla.wire.Dtype;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +23,11 @@ public interface Exchange extends AutoCloseable {
   /** Returns the exchange that sums all gradients of a group of ranks. */
   static Exchange dense(Collective group) {
     return new DenseExchange(group);
+  }
+
+  /** Returns the exchange that sums all gradients of a group, in numbers of a type on the wire. */
+  static Exchange dense(Collective group, Dtype wire, Layout layout) {
+    return wire == Dtype.FP32 ? dense(group) : new HalfExchange(group, wire, layout.length());
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.flotilla.step;
 
+import dev.flotilla.step.Claim.ExchangePart;
 import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Claim.GradientStage;
 
@@ -29,6 +30,35 @@ public record Claim(Phase phase, int order, String does) {
   /** Makes a claim on a filter before or after the exchange. */
   public Claim(Phase phase, GradientStage stage, String does) {
     this(phase, stage.ordinal(), does);
+  }
+
+  /** Makes a claim on a part of the exchange; {@link Phase#EXCHANGE} alone claims all of it. */
+  public Claim(ExchangePart part, String does) {
+    this(Phase.EXCHANGE, part.ordinal(), does);
+  }
+
+  /** Tells whether it leaves no room for another technique's claim. */
+  public boolean conflictsWith(Claim other) {
+    return phase == other.phase
+        && phase.hasOneOwner()
+        && (order == other.order
+            || order == ExchangePart.ALL.ordinal()
+            || other.order == ExchangePart.ALL.ordinal());
+  }
+
+  /** Tells whether a phase does what it does by default, and this besides. */
+  boolean addsToDefault() {
+    return phase == Phase.EXCHANGE && order == ExchangePart.NUMBERS.ordinal();
+  }
+
+  /** What a claim on the exchange decides. */
+  public enum ExchangePart {
+    /** Everything, also what goes over the wire. */
+    ALL,
+    /** How ranks come to sums, in whichever numbers these go over the wire. */
+    SUMS,
+    /** The numbers on the wire, for whoever comes to sums. */
+    NUMBERS
   }
 
   /** Places of forward layers, outermost first. */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The techniques of a run, sorted, and which of their claims fill which phase; holds no native
@@ -21,8 +22,11 @@ public record StepPlan(List<Technique> techniques) {
   public StepPlan {
     techniques = techniques.stream().sorted(Comparator.comparing(Technique::key)).toList();
     for (var phase : Phase.values()) {
-      if (phase.hasOneOwner() && claims(techniques, phase).size() > 1) {
-        throw new IllegalArgumentException(phase + " has one owner, but was claimed twice");
+      var claims = claims(techniques, phase);
+      for (int i = 1; i < claims.size(); i++) {
+        if (claims.subList(0, i).stream().anyMatch(claims.get(i)::conflictsWith)) {
+          throw new IllegalArgumentException(phase + " has one owner, but was claimed twice");
+        }
       }
     }
   }
@@ -66,8 +70,11 @@ public record StepPlan(List<Technique> techniques) {
   /** Returns what happens in a phase, in words. */
   public String describe(Phase phase) {
     var claims = claims(techniques, phase);
-    return claims.isEmpty()
-        ? phase.byDefault()
-        : claims.stream().map(Claim::does).collect(Collectors.joining(", then "));
+    var does = claims.stream().map(Claim::does);
+    var all =
+        claims.stream().allMatch(Claim::addsToDefault)
+            ? Stream.concat(Stream.of(phase.byDefault()), does)
+            : does;
+    return all.collect(Collectors.joining(phase.hasOneOwner() ? ", " : ", then "));
   }
 }

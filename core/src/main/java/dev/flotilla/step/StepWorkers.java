@@ -2,7 +2,6 @@ package dev.flotilla.step;
 
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.WindowExchange;
 import dev.flotilla.pass.Accumulation;
 import dev.flotilla.state.RunState;
@@ -65,7 +64,7 @@ record StepWorkers(
   private static WindowExchange exchange(
       Workers made, Collective peers, StepContext context, ToDoubleFunction<Totals> mean) {
     return new WindowExchange(
-        made.exchange().orElseGet(() -> Exchange.dense(context.collective())),
+        made.exchange(context),
         made.buckets(context.arena().layout()),
         made.slices(),
         context.arena(),

@@ -10,6 +10,7 @@ import dev.flotilla.pass.CheckpointingPolicy;
 import dev.flotilla.pass.ForwardBackward;
 import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.wire.Dtype;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
@@ -33,7 +34,8 @@ public final class Workers {
   private @Nullable Boolean poolsOverWindow;
   private @Nullable Accumulation accumulation;
   private @Nullable BucketPlan buckets;
-  private @Nullable Exchange exchange;
+  private @Nullable Function<Dtype, Exchange> exchange;
+  private @Nullable Dtype wire;
   private @Nullable Collective peers;
   private @Nullable GradientSlices slices;
   private @Nullable Update update;
@@ -71,6 +73,7 @@ public final class Workers {
     accumulation = first(accumulation, other.accumulation);
     buckets = first(buckets, other.buckets);
     exchange = first(exchange, other.exchange);
+    wire = first(wire, other.wire);
     peers = first(peers, other.peers);
     slices = first(slices, other.slices);
     update = first(update, other.update);
@@ -121,9 +124,15 @@ public final class Workers {
     return with(Phase.BUCKETS);
   }
 
+  /** Sets the numbers on the wire, for an exchange that leaves them open. */
+  public Workers wire(Dtype numbers) {
+    wire = numbers;
+    return with(Phase.EXCHANGE);
+  }
+
   /** Sets the exchange, after which all ranks hold the same gradients. */
   public Workers exchange(Exchange worker) {
-    exchange = worker;
+    exchange = _ -> worker;
     return with(Phase.EXCHANGE);
   }
 
@@ -133,10 +142,15 @@ public final class Workers {
     return exchange(worker);
   }
 
-  /** Sets an exchange that leaves each rank a part of the sums. */
-  public Workers exchange(Exchange worker, GradientSlices sharedOut) {
+  /**
+   * Sets an exchange that leaves each rank a part of the sums.
+   *
+   * @param worker makes it for the numbers on the wire
+   */
+  public Workers exchange(Function<Dtype, Exchange> worker, GradientSlices sharedOut) {
+    exchange = worker;
     slices = sharedOut;
-    return exchange(worker);
+    return with(Phase.EXCHANGE);
   }
 
   /** Adds a filter after the exchange. */
@@ -218,8 +232,12 @@ public final class Workers {
         .orElseGet(() -> BucketPlan.whole(layout));
   }
 
-  Optional<Exchange> exchange() {
-    return Optional.ofNullable(exchange);
+  /** Returns the exchange: that of a technique, or the dense one. */
+  Exchange exchange(StepContext context) {
+    var numbers = wire == null ? Dtype.FP32 : wire;
+    return exchange == null
+        ? Exchange.dense(context.collective(), numbers, context.arena().layout())
+        : exchange.apply(numbers);
   }
 
   /** Returns the ranks that hold the same gradients after the exchange, if not all do. */

@@ -53,14 +53,25 @@ public final class StepPlanner {
   private static List<PlanIssue> conflicts(List<? extends Strategy> techniques) {
     List<PlanIssue> issues = new ArrayList<>();
     for (var phase : Phase.values()) {
-      var owners = techniques.stream().filter(t -> claims(t, phase)).map(Strategy::key).toList();
-      if (phase.hasOneOwner() && owners.stream().distinct().count() > 1) {
+      var owners =
+          techniques.stream()
+              .filter(it -> techniques.stream().anyMatch(other -> conflict(phase, it, other)))
+              .map(Strategy::key)
+              .toList();
+      if (!owners.isEmpty()) {
         issues.add(
             PlanIssue.error(
                 inWords(owners) + " decide the phase " + phase, "remove all but one of them"));
       }
     }
     return issues;
+  }
+
+  private static boolean conflict(Phase phase, Strategy one, Strategy other) {
+    return !one.key().equals(other.key())
+        && one.claims().stream()
+            .filter(claim -> claim.phase() == phase)
+            .anyMatch(claim -> other.claims().stream().anyMatch(claim::conflictsWith));
   }
 
   private static String inWords(List<String> owners) {

@@ -10,6 +10,7 @@ import dev.flotilla.model.Objective;
 import dev.flotilla.model.Segment;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.ExchangePart;
 import dev.flotilla.step.Claim.GradientStage;
 import dev.flotilla.step.Phase;
 import java.util.List;
@@ -93,6 +94,28 @@ class StepPlannerTests {
             technique("b", windows("b")));
     assertThatThrownBy(() -> StepPlanner.plan(all, FACTS))
         .hasMessageContaining("1. a, b and c all decide the phase ACCUMULATION");
+  }
+
+  @Test
+  void sumsAndTheNumbersOfTheirWireHaveAnOwnerEach() {
+    var sums = technique("sums", new Claim(ExchangePart.SUMS, "sums"));
+    var numbers = technique("numbers", new Claim(ExchangePart.NUMBERS, "halves"));
+    assertThat(described(sums, numbers)).isEqualTo("sums, halves");
+    assertThat(described(sums)).isEqualTo("sums");
+    assertThat(described(numbers)).isEqualTo("dense mean, halves");
+
+    var all = technique("all", new Claim(Phase.EXCHANGE, "all"));
+    var other = technique("other", new Claim(ExchangePart.NUMBERS, "bytes"));
+    assertThatThrownBy(() -> described(all, sums))
+        .hasMessageContaining("all and sums both decide the phase EXCHANGE");
+    assertThatThrownBy(() -> described(numbers, all))
+        .hasMessageContaining("all and numbers both decide the phase EXCHANGE");
+    assertThatThrownBy(() -> described(numbers, sums, other))
+        .hasMessageContaining("numbers and other both decide the phase EXCHANGE");
+  }
+
+  private static String described(Strategy... techniques) {
+    return StepPlanner.plan(List.of(techniques), FACTS).step().describe(Phase.EXCHANGE);
   }
 
   @Test

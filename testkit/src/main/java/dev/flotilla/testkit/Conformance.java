@@ -189,6 +189,11 @@ public final class Conformance {
             Promise.ALGORITHMIC,
             List.of(
                 new Sharding(1), Recompute.every(1), new GradientMerge(3), new ClipByNorm(0.5))),
+        new Row(
+            "sharding 1, bf16 on the wire",
+            Promise.EXACT,
+            List.of(new Sharding(1), buckets(Dtype.BF16)),
+            0.05),
         new Row("sharding 2", Promise.EXACT, List.of(new Sharding(2))),
         new Row(
             "sharding 2 in buckets, merge and clip",
@@ -199,6 +204,12 @@ public final class Conformance {
             "sharding 2, recompute, and merge without a word before the window ends",
             Promise.ALGORITHMIC,
             List.of(new Sharding(2, true), Recompute.every(1), new GradientMerge(3))),
+        new Row(
+            "sharding 2, bf16 on the wire, merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                new Sharding(2), buckets(Dtype.BF16), new GradientMerge(3), new ClipByNorm(0.5)),
+            0.05),
         half("sharding 2 and bf16", new Sharding(2), new MixedPrecision(Dtype.BF16)),
         new Row("sharding 3", Promise.EXACT, List.of(new Sharding(3))),
         new Row(
@@ -210,6 +221,11 @@ public final class Conformance {
                 Recompute.every(1),
                 new GradientMerge(3),
                 new ClipByNorm(0.5))),
+        new Row(
+            "sharding 3, bf16 on the wire",
+            Promise.EXACT,
+            List.of(new Sharding(3), buckets(Dtype.BF16)),
+            0.05),
         half("sharding 3 and bf16", new Sharding(3), new MixedPrecision(Dtype.BF16)),
         half("sharding 1 and fp16", new Sharding(1), new MixedPrecision(Dtype.FP16)),
         half(

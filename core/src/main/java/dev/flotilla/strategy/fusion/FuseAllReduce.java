@@ -8,6 +8,7 @@ import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.ExchangePart;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.Workers;
@@ -92,8 +93,7 @@ public record FuseAllReduce(
     if (wire.isHalf()) {
       claims.add(
           new Claim(
-              Phase.EXCHANGE,
-              "dense mean, %s on the wire, sums in float32".formatted(wire.word())));
+              ExchangePart.NUMBERS, "%s on the wire, sums in float32".formatted(wire.word())));
     }
     return claims;
   }
@@ -101,7 +101,7 @@ public record FuseAllReduce(
   @Override
   public Workers workers(StepContext context) {
     var workers = new Workers().buckets(start(context));
-    return wire.isHalf() ? workers.exchange(new HalfExchange(context, wire)) : workers;
+    return wire.isHalf() ? workers.wire(wire) : workers;
   }
 
   @Override

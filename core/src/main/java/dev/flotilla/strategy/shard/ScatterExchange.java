@@ -10,6 +10,7 @@ import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.Stage;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.strategy.shard.Slicing.Unit;
+import dev.flotilla.wire.ReduceScatter;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 
@@ -25,10 +26,12 @@ final class ScatterExchange implements Exchange {
 
   private final Collective collective;
   private final Slicing slicing;
+  private final ReduceScatter sum;
 
-  ScatterExchange(Collective collective, Slicing slicing) {
+  ScatterExchange(Collective collective, Slicing slicing, ReduceScatter sum) {
     this.collective = collective;
     this.slicing = slicing;
+    this.sum = sum;
   }
 
   /** Loss and count go before the gradients: a scatter would give them to one rank alone. */
@@ -52,7 +55,7 @@ final class ScatterExchange implements Exchange {
   private Pending scatter(Gradients gradients, Unit unit) {
     var whole = unit.range().of(gradients.values(), 0);
     var own = unit.slices().slice(whole, collective.rank());
-    return collective.reduceScatter(own, whole, unit.slices(), Traffic.EXCHANGE);
+    return sum.start(own, whole, unit.slices(), Traffic.EXCHANGE);
   }
 
   private Pending scatterPacked(Gradients gradients, List<Unit> units) {
@@ -64,7 +67,7 @@ final class ScatterExchange implements Exchange {
     }
     Pending arrival;
     try {
-      arrival = collective.reduceScatter(own, packed, slices, Traffic.EXCHANGE);
+      arrival = sum.start(own, packed, slices, Traffic.EXCHANGE);
     } catch (RuntimeException failure) {
       TensorScope.free(packed);
       throw failure;

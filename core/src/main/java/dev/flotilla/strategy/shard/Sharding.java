@@ -1,9 +1,11 @@
 package dev.flotilla.strategy.shard;
 
+import dev.flotilla.exchange.Exchange;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
+import dev.flotilla.step.Claim.ExchangePart;
 import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.SlicedUpdate;
@@ -13,6 +15,8 @@ import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.wire.Dtype;
+import dev.flotilla.wire.ReduceScatter;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -83,7 +87,7 @@ public record Sharding(
     }
     claims.add(
         new Claim(
-            Phase.EXCHANGE,
+            ExchangePart.SUMS,
             keepsSlices()
                 ? "reduce-scatter after every micro-step: each rank keeps the sums of its slices"
                 : "reduce-scatter: each rank gets the sums of its slices"));
@@ -111,9 +115,7 @@ public record Sharding(
     var workers =
         new Workers()
             .exchange(
-                keepsSlices()
-                    ? new SliceExchange(collective, slicing, arena)
-                    : new ScatterExchange(collective, slicing),
+                wire -> exchange(context, slicing, wire),
                 new SlicedGradients(arena.gradients(), slicing, own.slices(), collective))
             .update(new SlicedUpdate(arena.layout(), context.updateSettings(), own.slices()));
     return values == null
@@ -121,6 +123,14 @@ public record Sharding(
         : workers
             .forward(ForwardStage.GATHER, inner -> inner)
             .sync(new SegmentGather(context, slicing, values, own));
+  }
+
+  private Exchange exchange(StepContext context, Slicing slicing, Dtype wire) {
+    var collective = context.collective();
+    var sum = ReduceScatter.of(collective, wire);
+    return keepsSlices()
+        ? new SliceExchange(collective, slicing, context.arena(), sum)
+        : new ScatterExchange(collective, slicing, sum);
   }
 
   @Override

@@ -15,6 +15,7 @@ import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.Stage;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.strategy.shard.Slicing.Unit;
+import dev.flotilla.wire.ReduceScatter;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,13 +33,15 @@ final class SliceExchange implements Exchange {
   private final Collective collective;
   private final Slicing slicing;
   private final ParameterArena arena;
+  private final ReduceScatter sum;
   private final KeptSlices kept;
   private final Map<Slot, Long> sent = new HashMap<>();
 
-  SliceExchange(Collective collective, Slicing slicing, ParameterArena arena) {
+  SliceExchange(Collective collective, Slicing slicing, ParameterArena arena, ReduceScatter sum) {
     this.collective = collective;
     this.slicing = slicing;
     this.arena = arena;
+    this.sum = sum;
     kept = arena.gradients().kept().orElseThrow();
   }
 
@@ -65,7 +68,7 @@ final class SliceExchange implements Exchange {
     Tensor sums = TensorScope.keep(emptyLikeKept(slices.length(collective.rank())));
     try {
       pack(bucket, units, slices, packed);
-      var arrival = collective.reduceScatter(sums, packed, slices, Traffic.EXCHANGE);
+      var arrival = sum.start(sums, packed, slices, Traffic.EXCHANGE);
       return () -> {
         try (var _ = TensorScope.open()) {
           arrival.await();

@@ -37,11 +37,8 @@ import dev.flotilla.zoo.model.Mlp;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a user reads before a sharded run starts. */
@@ -94,19 +91,23 @@ class ShardingPlanTests {
     }
   }
 
-  static Stream<Arguments> exchanges() {
-    return Stream.of(
-        Arguments.of(new FuseAllReduce().on(Dtype.BF16)),
-        Arguments.of(new FuseAllReduce().on(Dtype.FP16)),
-        Arguments.of(new AutoExchange()));
+  @Test
+  void isRefusedBesideAnotherExchange() {
+    assertThatThrownBy(() -> plan(2, MOMENTUM, new Sharding(1), new AutoExchange()))
+        .hasMessageContaining("exchange and sharding both decide the phase EXCHANGE")
+        .hasMessageContaining("remove all but one of them");
   }
 
   @ParameterizedTest
-  @MethodSource("exchanges")
-  void isRefusedBesideAnotherExchange(Strategy other) {
-    assertThatThrownBy(() -> plan(2, MOMENTUM, new Sharding(1), other))
-        .hasMessageContaining(other.key() + " and sharding both decide the phase EXCHANGE")
-        .hasMessageContaining("remove all but one of them");
+  @ValueSource(ints = {1, 2, 3})
+  void sumsSlicesInTheNumbersThatAnotherPutsOnTheWire(int stage) {
+    for (var half : List.of(Dtype.BF16, Dtype.FP16)) {
+      var plan = plan(2, MOMENTUM, new Sharding(stage), new FuseAllReduce().on(half));
+      assertThat(plan.warnings()).isEmpty();
+      assertThat(plan.step().describe(Phase.EXCHANGE))
+          .startsWith("reduce-scatter")
+          .endsWith("the sums of its slices, " + half.word() + " on the wire, sums in float32");
+    }
   }
 
   @Test

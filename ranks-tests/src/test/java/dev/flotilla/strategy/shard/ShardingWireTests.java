@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.within;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.ArrayList;
@@ -67,6 +69,21 @@ class ShardingWireTests {
   void bytesAreAsTheFormulaSays(int ranks, int merge, int stage, double ratio, double off) {
     var plain = sent(ranks, merge, new GradientMerge(merge)).getLast();
     var sharded = sent(ranks, merge, new GradientMerge(merge), new Sharding(stage)).getLast();
+    assertThat((double) sharded / plain).isCloseTo(ratio, within(off));
+  }
+
+  /** Gradients go in half the bytes, parameters in all of theirs. */
+  @ParameterizedTest
+  @CsvSource({
+    "2, 1, 1, 0.75, 0.02", "4, 1, 2, 0.75, 0.02", "2, 1, 3, 1.23, 0.02",
+    "2, 4, 1, 0.75, 0.02", "4, 4, 2, 1.5, 0.02", "2, 4, 3, 4.9, 0.1"
+  })
+  void halvesOnTheWireAreHalfOfWhatGradientsSend(
+      int ranks, int merge, int stage, double ratio, double off) {
+    var half = new FuseAllReduce().on(Dtype.BF16);
+    var merged = new GradientMerge(merge);
+    var plain = sent(ranks, merge, merged).getLast();
+    var sharded = sent(ranks, merge, merged, half, new Sharding(stage)).getLast();
     assertThat((double) sharded / plain).isCloseTo(ratio, within(off));
   }
 

@@ -1,14 +1,11 @@
-package dev.flotilla.strategy.fusion;
+package dev.flotilla.exchange;
 
 import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
-import dev.flotilla.exchange.Exchange;
-import dev.flotilla.exchange.Stage;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.step.StepContext;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.wire.HalfSum;
 import java.util.List;
@@ -19,9 +16,9 @@ final class HalfExchange implements Exchange {
   private final Collective collective;
   private final HalfSum sum;
 
-  HalfExchange(StepContext context, Dtype wire) {
-    collective = context.collective();
-    sum = new HalfSum(collective, wire, context.arena().layout().length());
+  HalfExchange(Collective collective, Dtype wire, long longest) {
+    this.collective = collective;
+    sum = new HalfSum(collective, wire, longest);
   }
 
   @Override
