@@ -117,6 +117,20 @@ class PlanTests {
         .contains("memory  0.99 MB per rank", "warning: sharding has no effect on one rank");
   }
 
+  /** As multiples of what an all-reduce in float32 sends. */
+  @Test
+  void tellsWhatIsSentInHalves() {
+    assertThat(MemoryText.byStage(run(2)).lines().map(PlanTests::sent))
+        .contains("1", "(k + 1) / 2", "3 k / 2");
+    assertThat(MemoryText.byStage(run(2, "strategy.fuse_all_reduce.wire=bf16")).lines())
+        .extracting(PlanTests::sent)
+        .contains("1 / 2", "3 / 4", "(k + 2) / 4", "5 k / 4");
+  }
+
+  private static String sent(String row) {
+    return row.substring(row.lastIndexOf("  ") + 2);
+  }
+
   @Test
   void refusesAStageThatIsNone() {
     assertThatThrownBy(() -> run(2, "strategy.sharding.stage=4"))

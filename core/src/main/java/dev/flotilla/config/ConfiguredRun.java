@@ -9,6 +9,7 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.strategy.shard.StageMemory;
 import dev.flotilla.train.CheckpointSettings;
@@ -19,6 +20,7 @@ import dev.flotilla.train.RunPaths;
 import dev.flotilla.train.RunSummary;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.List;
@@ -114,7 +116,17 @@ public final class ConfiguredRun {
         config.model(),
         BoundModel.layoutOf(config.model(), config.precision(), frozen),
         config.optimizer().numbersPerParameter().orElse(0),
-        world.size());
+        world.size(),
+        wire());
+  }
+
+  private Dtype wire() {
+    return config.techniques().stream()
+        .filter(FuseAllReduce.class::isInstance)
+        .map(FuseAllReduce.class::cast)
+        .map(FuseAllReduce::wire)
+        .findFirst()
+        .orElse(Dtype.FP32);
   }
 
   /** Returns the stage of sharding whose memory a run of the recipe takes; 0 for none. */

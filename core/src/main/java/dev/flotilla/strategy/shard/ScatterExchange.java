@@ -16,11 +16,12 @@ import org.bytedeco.pytorch.Tensor;
 
 /**
  * Gives each rank the sums of its slices, in their place in the gradient arena; what lies between
- * them stays what this rank alone has added up.
+ * them is what this rank alone has added up, or scaled for the wire.
  *
- * <p>Sends (n − 1) / n of the arena's bytes per rank and window. A bucket of one unit is sent from
- * where it lies; several small ones are packed so that one message per rank does. A bucket under
- * way takes the memory of what it receives, once its size, and as much again where it is packed.
+ * <p>Sends (n − 1) / n of the arena's bytes per rank and window, or half of that in 16 bits. A
+ * bucket of one unit is sent from where it lies; several small ones are packed so that one message
+ * per rank does. A bucket under way takes the memory of what it receives, once its size, and as
+ * much again where it is packed.
  */
 final class ScatterExchange implements Exchange {
 

@@ -25,8 +25,8 @@ import org.bytedeco.pytorch.Tensor;
  * Takes the gradients that backward leaves at parameters, and adds the sums over ranks to the
  * slices that this rank keeps; what has been sent is freed.
  *
- * <p>Sends (n − 1) / n of the arena's bytes per rank and micro-step. A bucket under way takes its
- * size twice: packed, and received.
+ * <p>Sends (n − 1) / n of the arena's bytes per rank and micro-step, or half of that in 16 bits. A
+ * bucket under way takes its size twice: packed, and received.
  */
 final class SliceExchange implements Exchange {
 

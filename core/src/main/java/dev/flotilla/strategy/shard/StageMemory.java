@@ -4,6 +4,7 @@ import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.Slot;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.model.Model;
+import dev.flotilla.wire.Dtype;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IntSummaryStatistics;
@@ -19,8 +20,8 @@ import java.util.stream.IntStream;
  * @param optimizer bytes that the optimizer remembers
  * @param passing bytes that a step takes for a while at most: buckets under way, and what is whole
  *     of gradients and parameters where slices of them are kept
- * @param wire what a rank sends for an update, as a multiple of what it sends without sharding, by
- *     the number k of its micro-steps
+ * @param wire what a rank sends for an update, as a multiple of what it sends in float32 without
+ *     sharding, by the number k of its micro-steps
  */
 public record StageMemory(
     int stage, long parameters, long gradients, long optimizer, long passing, String wire) {
@@ -33,17 +34,19 @@ public record StageMemory(
    *
    * @param layout the trainable parameters
    * @param numbersPerParameter what the optimizer remembers
+   * @param gradients their type on the wire
    */
   public static List<StageMemory> ofAll(
-      Model model, Layout layout, int numbersPerParameter, int ranks) {
+      Model model, Layout layout, int numbersPerParameter, int ranks, Dtype gradients) {
     List<StageMemory> all = new ArrayList<>();
     for (int stage = 0; stage <= LAST; stage++) {
-      all.add(of(stage, model, layout, numbersPerParameter, ranks));
+      all.add(of(stage, model, layout, numbersPerParameter, ranks, gradients));
     }
     return all;
   }
 
-  static StageMemory of(int stage, Model model, Layout layout, int numbersPerParameter, int ranks) {
+  static StageMemory of(
+      int stage, Model model, Layout layout, int numbersPerParameter, int ranks, Dtype gradients) {
     var slicing = Slicing.of(model, layout, ranks);
     long whole = layout.bytes();
     long slices = slicing.most() * layout.precision().bytes();
@@ -53,7 +56,14 @@ public record StageMemory(
         stage < 2 ? whole : slices,
         numbersPerParameter * (stage < 1 ? whole : slices),
         ranks == 1 ? 0 : layout.precision().bytes() * passing(stage, model, layout, slicing),
-        List.of("1", "1", "(k + 1) / 2", "3 k / 2").get(stage));
+        sent(gradients).get(stage));
+  }
+
+  /** Parameters are gathered in float32 whatever gradients are. */
+  private static List<String> sent(Dtype gradients) {
+    return gradients.isHalf()
+        ? List.of("1 / 2", "3 / 4", "(k + 2) / 4", "5 k / 4")
+        : List.of("1", "1", "(k + 1) / 2", "3 k / 2");
   }
 
   private static long passing(int stage, Model model, Layout layout, Slicing slicing) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.model.Model;
+import dev.flotilla.wire.Dtype;
 import dev.flotilla.zoo.model.BertBase;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.List;
@@ -18,7 +19,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class StageMemoryTests {
 
   private static StageMemory adam(int stage, Model model, int ranks) {
-    return StageMemory.of(stage, model, Layout.of(model.parameters(), Precision.FLOAT32), 2, ranks);
+    var layout = Layout.of(model.parameters(), Precision.FLOAT32);
+    return StageMemory.of(stage, model, layout, 2, ranks, Dtype.FP32);
   }
 
   /** Adam in float32: 16, 8 + 8/N, 4 + 12/N and 16/N bytes, besides what passes. */
