@@ -98,7 +98,7 @@ class ZooTests {
             "--set=freeze=[conv1.*, bn1.*, layer*]",
             "--out=tuned-resnet");
     assertThat(tuned.expect(0).out())
-        .contains("120 tensors of resnet were loaded; not all fit:")
+        .contains("120 tensors of resnet are loaded; not all fit:")
         .contains("mismatched (2): fc.bias: [5] in the file, [9] in the model, fc.weight: [5, 32]")
         .doesNotContain("missing", "unexpected");
     assertTunedOn(

@@ -59,7 +59,7 @@ public record Bucket(int index, boolean isLast, Range range, List<Slot> paramete
     List<Bucket> buckets = new ArrayList<>();
     int parameters = 0;
     for (var range : ranges) {
-      var inside = layout.slots().stream().filter(slot -> range.holds(slot.range())).toList();
+      var inside = layout.in(range);
       boolean isLast = buckets.size() == ranges.size() - 1;
       buckets.add(new Bucket(buckets.size(), isLast, range, inside));
       parameters += inside.size();

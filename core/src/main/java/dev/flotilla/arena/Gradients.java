@@ -4,6 +4,7 @@ import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.State;
@@ -106,10 +107,10 @@ public final class Gradients implements AutoCloseable {
    * Gives the arena up for slices of it: gradients of parameters are tensors of their own from now
    * on, until whoever reduces them adds the sums to the slices.
    */
-  void keepOnly(List<Range> ranges) {
+  void keepOnly(List<Range> ranges, StateMemory slices) {
     memory.close();
     memory = Memory.of(layout.precision(), 0, device);
-    kept = new KeptSlices(layout, device, ranges);
+    kept = new KeptSlices(layout, slices, ranges);
     change();
   }
 

@@ -2,31 +2,35 @@ package dev.flotilla.arena;
 
 import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.bytedeco.pytorch.Tensor;
 
-/** Slices of an arena, one behind the other in memory of their own. */
+/** Slices of an arena, in memory of their own. */
 public final class KeptSlices implements AutoCloseable {
 
   private final List<Range> ranges;
-  private final Tensor all;
-  private final List<Tensor> slices = new ArrayList<>();
+  private final StateMemory memory;
+  private final Map<Range, Tensor> slices = new LinkedHashMap<>();
 
-  /** Allocates slices for these parts of a layout, filled with zeros. */
-  KeptSlices(Layout layout, ComputeDevice device, List<Range> ranges) {
+  /**
+   * Allocates slices for these parts of a layout, filled with zeros.
+   *
+   * @param memory where they lie; closed with them
+   */
+  KeptSlices(Layout layout, StateMemory memory, List<Range> ranges) {
     this.ranges = List.copyOf(ranges);
-    long elements = ranges.stream().mapToLong(Range::length).sum();
-    try (var _ = TensorScope.open()) {
-      all = TensorScope.keep(device.zeros(layout.precision().scalarType(), elements));
-      long at = 0;
-      for (var range : ranges) {
-        slices.add(TensorScope.keep(all.narrow(0, at, range.length())));
-        at += range.length();
-      }
+    this.memory = memory;
+    var lengths = ranges.stream().map(Range::length).toList();
+    var zeros = memory.zeros(layout.precision(), lengths);
+    for (int i = 0; i < zeros.size(); i++) {
+      slices.put(ranges.get(i), zeros.get(i));
     }
   }
 
@@ -37,40 +41,53 @@ public final class KeptSlices implements AutoCloseable {
 
   /** Returns what is kept, a tensor for each part. */
   public List<Tensor> slices() {
-    return List.copyOf(slices);
+    return List.copyOf(slices.values());
   }
 
   /** Returns what is kept of a part that is kept as it is; nothing for an empty one. */
   public Optional<Tensor> of(Range range) {
-    int index = ranges.indexOf(range);
-    return index < 0 ? Optional.empty() : Optional.of(slices.get(index));
+    return Optional.ofNullable(slices.get(range));
   }
 
   /** Returns what is kept of a parameter; the views belong to the scope that is open. */
   public List<Tensor> inside(Slot slot) {
     List<Tensor> pieces = new ArrayList<>();
-    for (int i = 0; i < ranges.size(); i++) {
-      var piece = slot.range().common(ranges.get(i));
-      if (piece.length() > 0) {
-        pieces.add(piece.of(slices.get(i), ranges.get(i).offset()));
-      }
-    }
+    slices.forEach(
+        (range, slice) -> {
+          var piece = slot.range().common(range);
+          if (piece.length() > 0) {
+            pieces.add(piece.of(slice, range.offset()));
+          }
+        });
     return pieces;
   }
 
+  /** Takes what is kept of a section from it. */
+  void takeFrom(Section section) {
+    slices.forEach(
+        (range, slice) -> {
+          if (section.range().holds(range)) {
+            slice.copy_(range.of(section.values(), section.range().offset()));
+          }
+        });
+  }
+
+  /** Adds to what is kept of a part, from wherever the summand lies. */
+  public void add(Range range, Tensor summand) {
+    of(range).ifPresent(slice -> slice.add_(ComputeDevice.of(slice).bring(summand)));
+  }
+
   void clear() {
-    all.zero_();
+    slices.values().forEach(Tensor::zero_);
   }
 
   void remember(String name, State state) {
-    for (int i = 0; i < ranges.size(); i++) {
-      state.slice(name, ranges.get(i).offset(), slices.get(i));
-    }
+    slices.forEach((range, slice) -> state.slice(name, range.offset(), slice));
   }
 
   @Override
   public void close() {
-    slices.forEach(TensorScope::free);
-    TensorScope.free(all);
+    slices.values().forEach(TensorScope::free);
+    memory.close();
   }
 }

@@ -1,13 +1,17 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.model.Model;
 import dev.flotilla.model.ParameterSpec;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Where each parameter lies in an arena, as data.
@@ -37,6 +41,39 @@ public record Layout(List<Slot> slots, long length, Precision precision) {
 
   private static long align(long offset) {
     return (offset + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+
+  /**
+   * Returns where the parameters of each segment of a model lie, those of tied ones with the first
+   * that uses them; segments without any have an empty range.
+   */
+  public List<Range> segmentsOf(Model model) {
+    List<Range> ranges = new ArrayList<>();
+    Set<String> seen = new HashSet<>();
+    int next = 0;
+    for (var segment : model.segments()) {
+      Set<String> names = new HashSet<>();
+      segment.parameters().stream().map(ParameterSpec::name).filter(seen::add).forEach(names::add);
+      long from = start(next);
+      while (next < slots.size() && names.contains(slots.get(next).spec().name())) {
+        next++;
+      }
+      ranges.add(new Range(from, start(next) - from));
+    }
+    if (next < slots.size()) {
+      throw new IllegalStateException(
+          slots.get(next).spec().name() + " belongs to no segment of " + model.name());
+    }
+    return ranges;
+  }
+
+  private long start(int slot) {
+    return slot < slots.size() ? slots.get(slot).offset() : length;
+  }
+
+  /** Returns the parameters that lie in a part of the arena, in its order. */
+  public List<Slot> in(Range range) {
+    return slots.stream().filter(slot -> range.holds(slot.range())).toList();
   }
 
   /** Returns the bytes of one arena. */

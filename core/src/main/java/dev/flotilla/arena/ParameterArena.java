@@ -2,6 +2,7 @@ package dev.flotilla.arena;
 
 import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -28,7 +29,7 @@ public final class ParameterArena implements AutoCloseable {
   private final Map<String, Tensor> parameters = new LinkedHashMap<>();
   private final Set<Slot> reached = new HashSet<>();
   private @Nullable GatheredGradients gathered;
-  private @Nullable KeptSlices keptValues;
+  private final @Nullable KeptSlices keptValues;
 
   /** Allocates both tensors in main memory, filled with zeros. */
   public ParameterArena(Layout layout) {
@@ -37,34 +38,45 @@ public final class ParameterArena implements AutoCloseable {
 
   /** Allocates both tensors on a device, filled with zeros. */
   public ParameterArena(Layout layout, ComputeDevice device) {
-    this(layout, device, List.of(new Range(0, layout.length())), true);
+    this(layout, device, List.of(new Range(0, layout.length())), null);
   }
 
   /**
-   * Allocates parameters in sections that can be freed one by one, and no gradients: {@link
-   * #keepGradients} says which are kept.
+   * Keeps a share of the parameters, and has the others in sections without memory until they are
+   * gathered there; no gradients, until {@link #keepGradients} says which are kept.
    *
-   * @param ranges cover the layout in its order, and cut no parameter
+   * @param ranges of the sections; they cover the layout in its order, and cut no parameter
    */
-  public static ParameterArena inSections(Layout layout, ComputeDevice device, List<Range> ranges) {
-    return new ParameterArena(layout, device, ranges, false);
+  public static ParameterArena inSections(
+      Layout layout, ComputeDevice device, List<Range> ranges, ParameterShare share) {
+    return new ParameterArena(layout, device, ranges, share);
   }
 
-  private ParameterArena(Layout layout, ComputeDevice device, List<Range> ranges, boolean isWhole) {
+  private ParameterArena(
+      Layout layout, ComputeDevice device, List<Range> ranges, @Nullable ParameterShare share) {
     this.layout = layout;
     this.device = device;
-    this.isWhole = isWhole;
+    isWhole = share == null;
     gradients = new Gradients(layout, device, isWhole ? layout.length() : 0);
     try (var _ = TensorScope.open()) {
       for (var range : ranges) {
-        sections.add(new Section(range, layout.precision(), device));
+        var section = new Section(range, layout.precision(), device);
+        sections.add(section);
+        layout.in(range).forEach(slot -> makeParameter(slot, section));
+        if (share != null) {
+          section.free();
+        }
       }
-      for (var slot : layout.slots()) {
-        var section = sectionOf(slot.range());
-        var flat = slot.range().of(section.flat(), section.range().offset());
-        var leaf = flat.view(slot.spec().shape().toArray()).detach().set_requires_grad(true);
-        parameters.put(slot.spec().name(), TensorScope.keep(leaf));
-      }
+    }
+    keptValues =
+        share == null ? null : new KeptSlices(layout, share.memory().apply(device), share.ranges());
+  }
+
+  private void makeParameter(Slot slot, Section section) {
+    try (var _ = TensorScope.open()) {
+      var flat = slot.range().of(section.flat(), section.range().offset());
+      var leaf = flat.view(slot.spec().shape().toArray()).detach().set_requires_grad(true);
+      parameters.put(slot.spec().name(), TensorScope.keep(leaf));
     }
   }
 
@@ -99,35 +111,25 @@ public final class ParameterArena implements AutoCloseable {
     return sections.getFirst().flat();
   }
 
-  /** Returns the flat tensors of all sections, which must all be present. */
-  public List<Tensor> flats() {
-    return sections.stream().map(Section::flat).toList();
-  }
-
   /** Returns memory like that of parameters, with undefined contents. */
   public Tensor empty(long elements) {
     return device.empty(layout.precision().scalarType(), elements);
   }
 
-  /** Keeps slices of the parameters, apart from the sections that they are gathered in. */
-  public KeptSlices keepValues(List<Range> ranges) {
-    keptValues = new KeptSlices(layout, device, ranges);
-    takeValues();
-    return keptValues;
+  /** Returns what this rank keeps of the parameters where they lie in sections. */
+  public Optional<KeptSlices> keptValues() {
+    return Optional.ofNullable(keptValues);
   }
 
-  /** Takes the kept slices from sections that are all present. */
-  public void takeValues() {
-    if (keptValues == null) {
-      return;
-    }
-    try (var _ = TensorScope.open()) {
-      for (int i = 0; i < keptValues.ranges().size(); i++) {
-        var range = keptValues.ranges().get(i);
-        var section = sectionOf(range);
-        keptValues.slices().get(i).copy_(range.of(section.values(), section.range().offset()));
-      }
-    }
+  /** Takes what is kept of a section from it. */
+  public void takeValues(Section section) {
+    keptValues()
+        .ifPresent(
+            kept -> {
+              try (var _ = TensorScope.open()) {
+                kept.takeFrom(section);
+              }
+            });
   }
 
   /** Returns the memory that an update changes for a parameter; views of the scope that is open. */
@@ -151,6 +153,11 @@ public final class ParameterArena implements AutoCloseable {
     if (previous == null) {
       throw new IllegalArgumentException("no parameter named " + name);
     }
+    sections.stream()
+        .filter(
+            section ->
+                layout.in(section.range()).stream().anyMatch(it -> it.spec().name().equals(name)))
+        .forEach(Section::allocate);
     try (var _ = TensorScope.open()) {
       var place = previous.detach();
       place.copy_(parameter.detach());
@@ -237,9 +244,11 @@ public final class ParameterArena implements AutoCloseable {
   /**
    * Keeps slices of the gradients instead of all of them: each parameter's gradient is then a
    * tensor of its own, from the backward that makes it until it is dropped.
+   *
+   * @param memory where they lie; closed with them
    */
-  public void keepGradients(List<Range> slices) {
-    gradients.keepOnly(slices);
+  public void keepGradients(List<Range> slices, StateMemory memory) {
+    gradients.keepOnly(slices, memory);
   }
 
   /** Returns the gradient that backward has left at a parameter, flat; nothing if there is none. */

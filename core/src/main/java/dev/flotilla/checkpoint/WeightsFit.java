@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import org.bytedeco.pytorch.Tensor;
 
 /** How published weights fit a model: what can be copied, and what is wrong. */
@@ -144,9 +145,28 @@ public final class WeightsFit {
    * @throws CheckpointException if nothing fits, or copies of a tied parameter differ
    */
   public void copy() {
+    copy(_ -> true);
+  }
+
+  /**
+   * Copies what fits of some tensors of the model; other dtypes are converted.
+   *
+   * @throws CheckpointException if nothing fits, or copies of a tied parameter differ
+   */
+  public void copy(Predicate<String> isWanted) {
     requireAny();
-    sources.forEach((name, published) -> copy(published, tensor(name)));
-    duplicates.forEach(this::requireSame);
+    sources.forEach(
+        (name, published) -> {
+          if (isWanted.test(name)) {
+            copy(published, tensor(name));
+          }
+        });
+    duplicates.forEach(
+        (published, name) -> {
+          if (isWanted.test(name)) {
+            requireSame(published, name);
+          }
+        });
   }
 
   /**

@@ -41,7 +41,7 @@ final class GradientArrivals implements AutoCloseable {
 
   private void follow(Tensor parameter, Hook hook) {
     // Any function of the parameter leads to the one node that adds its gradient.
-    var use = TensorScope.keep(parameter.expand_as(parameter));
+    var use = TensorScope.keep(parameter.view_as(parameter));
     var adding = TensorScope.keep(use.grad_fn().next_edge(0).function());
     long key = adding.add_post_hook(TensorScope.keep(hook));
     followed.add(new Followed(use, adding, hook, key));

@@ -1,5 +1,6 @@
 package dev.flotilla.memory;
 
+import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /** The dtype of parameters, gradients and accumulators. */
@@ -23,5 +24,10 @@ public enum Precision {
   /** Returns libtorch's name for this type; loads libtorch's enumeration, not its library. */
   public torch.ScalarType scalarType() {
     return this == FLOAT32 ? torch.ScalarType.Float : torch.ScalarType.Double;
+  }
+
+  /** Returns the precision of a tensor of floating-point numbers. */
+  public static Precision of(Tensor tensor) {
+    return tensor.element_size() == FLOAT32.bytes ? FLOAT32 : FLOAT64;
   }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 public final class ProcessMemory {
 
   private static final Path STATUS = Path.of("/proc/self/status");
+  private static final Path CGROUP = Path.of("/sys/fs/cgroup");
 
   private ProcessMemory() {}
 
@@ -24,6 +25,44 @@ public final class ProcessMemory {
   /** Returns what the host could still give to processes, or 0 where the system does not tell. */
   public static long availableBytes() {
     return read(Path.of("/proc/meminfo"), "MemAvailable:");
+  }
+
+  /**
+   * Returns what this process could still allocate: what the host has, or less where its control
+   * group or a limit of its data (ulimit -d) ends it before; 0 where the system does not tell.
+   */
+  public static long roomBytes() {
+    long room = availableBytes();
+    long most = number(CGROUP.resolve("memory.max"));
+    if (most > 0) {
+      room = Math.min(room, most - number(CGROUP.resolve("memory.current")));
+    }
+    long data = dataLimit();
+    return Math.max(0, data > 0 ? Math.min(room, data - read(STATUS, "VmData:")) : room);
+  }
+
+  /** Returns the number that a file holds, or 0 where it holds none. */
+  private static long number(Path file) {
+    try {
+      var text = Files.readString(file).strip();
+      return text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
+    } catch (IOException none) {
+      return 0;
+    }
+  }
+
+  private static long dataLimit() {
+    try (var lines = Files.lines(Path.of("/proc/self/limits"))) {
+      return lines
+          .filter(line -> line.startsWith("Max data size"))
+          .map(line -> line.split(" +")[3])
+          .filter(word -> word.matches("\\d{1,18}"))
+          .mapToLong(Long::parseLong)
+          .findFirst()
+          .orElse(0);
+    } catch (IOException notLinux) {
+      return 0;
+    }
   }
 
   private static long read(Path file, String field) {

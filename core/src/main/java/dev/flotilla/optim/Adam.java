@@ -57,6 +57,11 @@ public record Adam(
   }
 
   @Override
+  public boolean canOffload() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return new AdamRule("aten::_fused_adam_", betas, eps, groups);
   }

@@ -4,8 +4,10 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Operator;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.State;
-import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.bytedeco.pytorch.IValue;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -18,7 +20,7 @@ final class AdamRule implements Optimizer.Bound {
   private final List<Double> betas;
   private final double eps;
   private final List<GroupState> groups;
-  private final List<IValue> stepLists = new ArrayList<>();
+  private final Map<Integer, IValue> stepLists = new HashMap<>();
   private final Tensor step;
   private final IValue noMaxima = Operator.list(List.of());
 
@@ -30,16 +32,17 @@ final class AdamRule implements Optimizer.Bound {
     try (var _ = TensorScope.open()) {
       step = TensorScope.keep(deviceOf(groups).zeros(torch.ScalarType.Float));
     }
-    for (var group : groups) {
-      stepLists.add(Operator.list(java.util.Collections.nCopies(group.slices().size(), step)));
-    }
+  }
+
+  /** The operator wants its count once for every slice. */
+  private IValue steps(int slices) {
+    return stepLists.computeIfAbsent(
+        slices, count -> Operator.list(Collections.nCopies(count, step)));
   }
 
   /** The operator wants its count beside the parameters. */
   private static ComputeDevice deviceOf(List<ParameterGroup> groups) {
-    return groups.isEmpty()
-        ? ComputeDevice.CPU
-        : ComputeDevice.of(groups.getFirst().slices().getFirst().parameter());
+    return groups.isEmpty() ? ComputeDevice.CPU : groups.getFirst().memory().device();
   }
 
   @Override
@@ -47,23 +50,23 @@ final class AdamRule implements Optimizer.Bound {
     try (var one = new Scalar(1.0)) {
       step.add_(one);
     }
-    for (int i = 0; i < groups.size(); i++) {
-      updateGroup(groups.get(i), stepLists.get(i), lr);
+    for (var group : groups) {
+      group.update(slices -> update(slices, group.weightDecay(), lr));
     }
   }
 
-  private void updateGroup(GroupState group, IValue steps, double lr) {
+  private void update(GroupState.Packed slices, double weightDecay, double lr) {
     fused.call(
-        group.parameters(),
-        group.gradients(),
-        group.state(0),
-        group.state(1),
+        slices.parameters(),
+        slices.gradients(),
+        slices.state(0),
+        slices.state(1),
         noMaxima,
-        steps,
+        steps(slices.slices()),
         lr,
         betas.get(0),
         betas.get(1),
-        group.weightDecay(),
+        weightDecay,
         eps,
         false,
         false,
@@ -80,7 +83,7 @@ final class AdamRule implements Optimizer.Bound {
   @Override
   public void close() {
     groups.forEach(GroupState::close);
-    stepLists.forEach(TensorScope::free);
+    stepLists.values().forEach(TensorScope::free);
     TensorScope.free(noMaxima);
     TensorScope.free(step);
     fused.close();

@@ -57,6 +57,11 @@ public record AdamW(
   }
 
   @Override
+  public boolean canOffload() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return new AdamRule("aten::_fused_adamw_", betas, eps, groups);
   }

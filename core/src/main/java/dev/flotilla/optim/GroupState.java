@@ -2,13 +2,18 @@ package dev.flotilla.optim;
 
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Operator;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.optim.ParameterGroup.Slice;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.bytedeco.pytorch.IValue;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A parameter group packed for fused operators, with the state tensors an optimizer keeps for it.
@@ -33,7 +38,7 @@ final class GroupState implements AutoCloseable {
     for (var group : groups) {
       group.remember(state);
     }
-    if (groups.stream().allMatch(group -> group.offsets.isEmpty())) {
+    if (groups.stream().allMatch(group -> group.slices.isEmpty())) {
       rememberNothing(kinds, state);
     }
   }
@@ -60,51 +65,133 @@ final class GroupState implements AutoCloseable {
     }
   }
 
-  private final IValue parameters;
-  private final IValue gradients;
-  private final List<IValue> states = new ArrayList<>();
-  private final List<List<Tensor>> tensors = new ArrayList<>();
-  private final List<Long> offsets;
+  /**
+   * Slices that an operator updates at once, all on the device.
+   *
+   * @param slices their number
+   */
+  record Packed(int slices, IValue parameters, IValue gradients, List<IValue> states)
+      implements AutoCloseable {
+
+    static Packed of(List<Tensor> parameters, List<Tensor> gradients, List<List<Tensor>> states) {
+      return new Packed(
+          parameters.size(),
+          Operator.list(parameters),
+          Operator.list(gradients),
+          states.stream().map(Operator::list).toList());
+    }
+
+    IValue state(int index) {
+      return states.get(index);
+    }
+
+    @Override
+    public void close() {
+      TensorScope.free(parameters);
+      TensorScope.free(gradients);
+      states.forEach(TensorScope::free);
+    }
+  }
+
+  private final StateMemory memory;
+  private final List<Slice> slices;
+  // For each kind, a tensor per slice; somebody else's are not remembered here.
+  private final List<List<Tensor>> tensors;
+  private final boolean isOwned;
   private final double weightDecay;
+  private final List<Integer> away = new ArrayList<>();
+  private @Nullable Packed here;
 
   /** Allocates as many zero tensors per slice as the rule remembers. */
   GroupState(ParameterGroup group, int statesPerSlice) {
-    parameters = Operator.list(group.parameters());
-    gradients = Operator.list(group.gradients());
-    offsets = group.slices().stream().map(ParameterGroup.Slice::offset).toList();
-    weightDecay = group.weightDecay();
-    for (int i = 0; i < statesPerSlice; i++) {
-      states.add(Operator.list(zerosLike(group.parameters())));
-    }
+    this(group, zeros(group, statesPerSlice), true);
   }
 
   /** Works on a state that somebody else keeps. */
   GroupState(ParameterGroup group, List<Tensor> state) {
-    parameters = Operator.list(group.parameters());
-    gradients = Operator.list(group.gradients());
-    offsets = group.slices().stream().map(ParameterGroup.Slice::offset).toList();
-    weightDecay = group.weightDecay();
-    states.add(Operator.list(state));
+    this(group, List.of(state), false);
   }
 
-  private List<Tensor> zerosLike(List<Tensor> like) {
-    try (var _ = TensorScope.open()) {
-      var zeros = like.stream().map(t -> TensorScope.keep(t.new_zeros(t.shape()))).toList();
-      tensors.add(zeros);
-      return zeros;
+  private GroupState(ParameterGroup group, List<List<Tensor>> tensors, boolean isOwned) {
+    memory = group.memory();
+    slices = group.slices();
+    weightDecay = group.weightDecay();
+    this.tensors = new ArrayList<>(tensors);
+    this.isOwned = isOwned;
+  }
+
+  private static List<List<Tensor>> zeros(ParameterGroup group, int kinds) {
+    List<List<Tensor>> zeros = new ArrayList<>();
+    if (!group.slices().isEmpty()) {
+      var precision = Precision.of(group.slices().getFirst().parameter());
+      var lengths = group.slices().stream().map(slice -> slice.parameter().numel()).toList();
+      for (int i = 0; i < kinds; i++) {
+        zeros.add(group.memory().zeros(precision, lengths));
+      }
+    }
+    return zeros;
+  }
+
+  /**
+   * Lets a rule update all slices: at once those that are on the device, and one after the other
+   * those of which something has to be brought there first, and back.
+   */
+  void update(Consumer<Packed> rule) {
+    var present = here == null ? settle() : here;
+    if (present.slices() > 0) {
+      rule.accept(present);
+    }
+    for (int slice : away) {
+      updateAway(slice, rule);
+    }
+    if (!away.isEmpty()) {
+      // Copies to the host are only under way.
+      memory.device().synchronize();
     }
   }
 
-  IValue parameters() {
-    return parameters;
+  private Packed settle() {
+    if (isOwned) {
+      tensors.replaceAll(kind -> kind.stream().map(memory::settle).toList());
+    }
+    List<Integer> present = new ArrayList<>();
+    for (int i = 0; i < slices.size(); i++) {
+      var _ = isHere(i) ? present.add(i) : away.add(i);
+    }
+    here =
+        Packed.of(
+            present.stream().map(i -> slices.get(i).parameter()).toList(),
+            present.stream().map(i -> slices.get(i).gradient()).toList(),
+            tensors.stream().map(kind -> present.stream().map(kind::get).toList()).toList());
+    return here;
   }
 
-  IValue gradients() {
-    return gradients;
+  private boolean isHere(int slice) {
+    boolean isDevice = memory.device().isCuda();
+    return slices.get(slice).parameter().is_cuda() == isDevice
+        && slices.get(slice).gradient().is_cuda() == isDevice
+        && tensors.stream().allMatch(kind -> kind.get(slice).is_cuda() == isDevice);
   }
 
-  IValue state(int index) {
-    return states.get(index);
+  private void updateAway(int index, Consumer<Packed> rule) {
+    var slice = slices.get(index);
+    try (var _ = TensorScope.open()) {
+      var changed = new ArrayList<Tensor>(List.of(slice.parameter()));
+      tensors.forEach(kind -> changed.add(kind.get(index)));
+      var copies = changed.stream().map(memory.device()::bring).toList();
+      try (var packed =
+          Packed.of(
+              copies.subList(0, 1),
+              List.of(memory.device().bring(slice.gradient())),
+              copies.subList(1, copies.size()).stream().map(List::of).toList())) {
+        rule.accept(packed);
+      }
+      for (int i = 0; i < copies.size(); i++) {
+        if (copies.get(i) != changed.get(i)) {
+          changed.get(i).copy_(copies.get(i), true);
+        }
+      }
+    }
   }
 
   double weightDecay() {
@@ -115,16 +202,18 @@ final class GroupState implements AutoCloseable {
     for (int kind = 0; kind < tensors.size(); kind++) {
       var ofKind = tensors.get(kind);
       for (int i = 0; i < ofKind.size(); i++) {
-        state.slice(Integer.toString(kind), offsets.get(i), ofKind.get(i));
+        state.slice(Integer.toString(kind), slices.get(i).offset(), ofKind.get(i));
       }
     }
   }
 
   @Override
   public void close() {
-    TensorScope.free(parameters);
-    TensorScope.free(gradients);
-    states.forEach(TensorScope::free);
-    tensors.forEach(kind -> kind.forEach(TensorScope::free));
+    if (here != null) {
+      here.close();
+    }
+    if (isOwned) {
+      tensors.forEach(kind -> kind.forEach(TensorScope::free));
+    }
   }
 }

@@ -57,6 +57,11 @@ public record Momentum(
   }
 
   @Override
+  public boolean canOffload() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return momentum == 0 ? descent(groups) : withVelocities(groups);
   }
@@ -100,20 +105,24 @@ public record Momentum(
     @Override
     public void update(double lr) {
       for (var group : groups) {
-        fused.call(
-            group.parameters(),
-            group.gradients(),
-            group.state(0),
-            group.weightDecay(),
-            settings.momentum,
-            lr,
-            0.0,
-            settings.nesterov,
-            false,
-            false,
-            Operator.Absent.NONE,
-            Operator.Absent.NONE);
+        group.update(slices -> update(slices, group.weightDecay(), lr));
       }
+    }
+
+    private void update(GroupState.Packed slices, double weightDecay, double lr) {
+      fused.call(
+          slices.parameters(),
+          slices.gradients(),
+          slices.state(0),
+          weightDecay,
+          settings.momentum,
+          lr,
+          0.0,
+          settings.nesterov,
+          false,
+          false,
+          Operator.Absent.NONE,
+          Operator.Absent.NONE);
     }
 
     @Override

@@ -39,6 +39,15 @@ public interface Optimizer {
     return OptionalInt.empty();
   }
 
+  /**
+   * Tells whether the rule keeps what it remembers in the {@linkplain ParameterGroup#memory memory
+   * of a group}, and brings what lies beside the device there to compute with it; a rule of your
+   * own does not unless it says so.
+   */
+  default boolean canOffload() {
+    return false;
+  }
+
   /** Allocates the rule's memory for these groups. */
   Bound bind(List<ParameterGroup> groups);
 

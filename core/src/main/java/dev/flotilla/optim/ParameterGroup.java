@@ -1,5 +1,7 @@
 package dev.flotilla.optim;
 
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.StateMemory;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 
@@ -8,8 +10,9 @@ import org.bytedeco.pytorch.Tensor;
  *
  * @param slices contiguous parts, in arena order
  * @param weightDecay decay λ for this group
+ * @param memory where the rule keeps what it remembers for them
  */
-public record ParameterGroup(List<Slice> slices, double weightDecay) {
+public record ParameterGroup(List<Slice> slices, double weightDecay, StateMemory memory) {
 
   /**
    * A contiguous part of the arenas.
@@ -25,11 +28,12 @@ public record ParameterGroup(List<Slice> slices, double weightDecay) {
     slices = List.copyOf(slices);
   }
 
-  List<Tensor> parameters() {
-    return slices.stream().map(Slice::parameter).toList();
+  /** Groups slices whose rule keeps its memory beside them. */
+  public ParameterGroup(List<Slice> slices, double weightDecay) {
+    this(slices, weightDecay, StateMemory.on(deviceOf(slices)));
   }
 
-  List<Tensor> gradients() {
-    return slices.stream().map(Slice::gradient).toList();
+  private static ComputeDevice deviceOf(List<Slice> slices) {
+    return slices.isEmpty() ? ComputeDevice.CPU : ComputeDevice.of(slices.getFirst().parameter());
   }
 }

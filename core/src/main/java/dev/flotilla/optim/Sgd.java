@@ -46,6 +46,11 @@ public record Sgd(
   }
 
   @Override
+  public boolean canOffload() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return new Bound() {
       @Override
@@ -66,12 +71,19 @@ public record Sgd(
   }
 
   private static void updateGroup(ParameterGroup group, Scalar step) {
+    var device = group.memory().device();
     for (var slice : group.slices()) {
-      var gradient = slice.gradient();
-      if (group.weightDecay() != 0) {
-        gradient = gradient.add(slice.parameter(), new Scalar(group.weightDecay()));
+      try (var _ = TensorScope.open()) {
+        var parameter = device.bring(slice.parameter());
+        var gradient = device.bring(slice.gradient());
+        if (group.weightDecay() != 0) {
+          gradient = gradient.add(parameter, new Scalar(group.weightDecay()));
+        }
+        parameter.add_(gradient, step);
+        if (parameter != slice.parameter()) {
+          slice.parameter().copy_(parameter);
+        }
       }
-      slice.parameter().add_(gradient, step);
     }
   }
 }

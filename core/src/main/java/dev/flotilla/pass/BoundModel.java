@@ -1,9 +1,11 @@
 package dev.flotilla.pass;
 
-import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.BufferArena;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.arena.ParameterShare;
+import dev.flotilla.arena.Section;
+import dev.flotilla.arena.Slot;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
@@ -14,6 +16,7 @@ import dev.flotilla.model.Part;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
 import dev.flotilla.state.RunState;
+import dev.flotilla.state.State;
 import dev.flotilla.state.Stateful;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -26,6 +29,7 @@ import java.util.SequencedMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.bytedeco.javacpp.Pointer;
@@ -56,6 +60,8 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private final List<Pointer> owned = new ArrayList<>();
   private final List<Tensor> withoutGradient = new ArrayList<>();
   private final List<BoundPart> parts = new ArrayList<>();
+  private final Initialization initialization;
+  private final Set<String> adopted = new HashSet<>();
   private ParameterGate gate = ParameterGate.OPEN;
 
   /**
@@ -78,14 +84,15 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
       ComputeDevice device,
       long seed,
       Predicate<String> isFrozen) {
-    this(model, precision, device, seed, isFrozen, false);
+    this(model, precision, device, seed, isFrozen, null);
+    fill(_ -> {});
   }
 
   /**
-   * Allocates and initialises all parameters and buffers on a device and binds the segments.
+   * Allocates parameters and buffers on a device and binds the segments; {@link #fill} must follow.
    *
    * @param isFrozen names of parameters that are not trained
-   * @param isInSections whether the parameters of each segment can be freed by themselves
+   * @param share what this rank keeps of the parameters, or null for all
    */
   public BoundModel(
       Model model,
@@ -93,17 +100,18 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
       ComputeDevice device,
       long seed,
       Predicate<String> isFrozen,
-      boolean isInSections) {
+      @Nullable ParameterShare share) {
     this.model = model;
     this.precision = precision;
     this.device = device;
+    initialization = new Initialization(precision, seed);
     var parameters = model.parameters();
     var stays = isFrozen.or(model.frozen()::contains);
     var layout = Layout.of(trainable(parameters, stays), precision);
     arena =
-        isInSections
-            ? ParameterArena.inSections(layout, device, segmentRanges(model, layout))
-            : new ParameterArena(layout, device);
+        share == null
+            ? new ParameterArena(layout, device)
+            : ParameterArena.inSections(layout, device, layout.segmentsOf(model), share);
     buffers = new BufferArena(model.buffers(), precision, device);
     try (var _ = TensorScope.open()) {
       for (var spec : parameters) {
@@ -112,8 +120,33 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
           frozen.put(spec.name(), TensorScope.keep(tensor));
         }
       }
-      new Initialization(precision, seed).writeInto(parameters, this::parameter);
+      var constant = parameters.stream().filter(spec -> stays.test(spec.name())).toList();
+      initialization.writeInto(constant, this::parameter);
       bind(model.segments());
+    }
+  }
+
+  /**
+   * Gives the trainable parameters their first values, section by section: drawn from the seed,
+   * unless a module has brought its own. Where this rank keeps a share, no more than one section
+   * has memory at a time.
+   *
+   * @param more may change the values of each section before the next one is filled
+   */
+  public void fill(Consumer<Section> more) {
+    for (var section : arena.sections()) {
+      section.allocate();
+      var drawn =
+          arena.layout().in(section.range()).stream()
+              .map(Slot::spec)
+              .filter(spec -> !adopted.contains(spec.name()))
+              .toList();
+      initialization.writeInto(drawn, this::parameter);
+      more.accept(section);
+      arena.takeValues(section);
+      if (arena.keptValues().isPresent()) {
+        section.free();
+      }
     }
   }
 
@@ -130,35 +163,6 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   public static Layout layoutOf(Model model, Precision precision, Predicate<String> isFrozen) {
     var stays = isFrozen.or(model.frozen()::contains);
     return Layout.of(trainable(model.parameters(), stays), precision);
-  }
-
-  /**
-   * Returns where the trainable parameters of each segment lie, those of tied ones with the first
-   * that uses them; segments without any have an empty range.
-   */
-  public static List<Range> segmentRanges(Model model, Layout layout) {
-    List<Range> ranges = new ArrayList<>();
-    Set<String> seen = new HashSet<>();
-    var slots = layout.slots();
-    int next = 0;
-    for (var segment : model.segments()) {
-      Set<String> names = new HashSet<>();
-      segment.parameters().stream().map(ParameterSpec::name).filter(seen::add).forEach(names::add);
-      long from = start(layout, next);
-      while (next < slots.size() && names.contains(slots.get(next).spec().name())) {
-        next++;
-      }
-      ranges.add(new Range(from, start(layout, next) - from));
-    }
-    if (next < slots.size()) {
-      throw new IllegalStateException(
-          slots.get(next).spec().name() + " belongs to no segment of " + model.name());
-    }
-    return ranges;
-  }
-
-  private static long start(Layout layout, int slot) {
-    return slot < layout.slots().size() ? layout.slots().get(slot).offset() : layout.length();
   }
 
   private static List<ParameterSpec> trainable(
@@ -302,6 +306,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     var constant = frozen.get(name);
     if (constant == null) {
       arena.adopt(name, parameter);
+      adopted.add(name);
       return;
     }
     try (var values = parameter.detach()) {
@@ -328,13 +333,16 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   /** Parameters only: buffers are the business of {@link RunningStatistics}. */
   @Override
   public void remember(RunState state) {
-    gate.whileWhole(!state.isSaving(), () -> rememberWhole(state));
+    gate.forEachSection(
+        arena.sections(), !state.isSaving(), section -> remember(section, state.weights()));
+    frozen.forEach(state.weights()::tensor);
   }
 
-  private void rememberWhole(RunState state) {
+  private void remember(Section section, State weights) {
     try (var _ = TensorScope.open()) {
-      arena.parameters().forEach((name, live) -> state.weights().tensor(name, live.detach()));
-      frozen.forEach(state.weights()::tensor);
+      for (var slot : arena.layout().in(section.range())) {
+        weights.tensor(slot.spec().name(), parameter(slot.spec().name()).detach());
+      }
     }
   }
 

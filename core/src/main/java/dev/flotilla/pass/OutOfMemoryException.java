@@ -50,8 +50,9 @@ public final class OutOfMemoryException extends RuntimeException implements Exit
   /** Explains why a model does not even start. */
   public static OutOfMemoryException atStart(RuntimeException failure) {
     return new OutOfMemoryException(
-        "parameters, gradients and optimizer do not fit into the device's memory%s; train on several ranks with %s, take a smaller model, freeze some of it, or use an optimizer that keeps less (sgd nothing, momentum one number a parameter, adam two)"
-            .formatted(wanted(failure), Remedy.SHARDED_STATE.named()),
+        "parameters, gradients and optimizer do not fit into the device's memory%s; train on several ranks with %s, or on any number with %s, which keeps what does not fit in host memory or in files; or take a smaller model, freeze some of it, or use an optimizer that keeps less (sgd nothing, momentum one number a parameter, adam two)"
+            .formatted(
+                wanted(failure), Remedy.SHARDED_STATE.named(), Remedy.STATE_BESIDE_DEVICE.named()),
         failure);
   }
 

@@ -1,5 +1,9 @@
 package dev.flotilla.pass;
 
+import dev.flotilla.arena.Section;
+import java.util.List;
+import java.util.function.Consumer;
+
 /**
  * Sees to it that the parameters of a segment are there when it runs. By default they always are.
  */
@@ -35,12 +39,12 @@ public interface ParameterGate {
   }
 
   /**
-   * Runs an action while all parameters are there; all ranks call it together.
+   * Hands every section to an action while its parameters are there; all ranks call it together.
    *
    * @param changes whether the action changes them
    */
-  default void whileWhole(boolean changes, Runnable action) {
+  default void forEachSection(List<Section> sections, boolean changes, Consumer<Section> action) {
     settle();
-    action.run();
+    sections.forEach(action);
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.pass;
 
+import dev.flotilla.arena.Section;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
@@ -21,13 +22,17 @@ public final class StartUp {
     }
   }
 
-  /** Broadcasts everything a model holds; the layouts have been agreed on before. */
-  public static void broadcast(Collective collective, BoundModel model) {
+  /** Broadcasts a part of the parameters; the layouts have been agreed on before. */
+  public static void broadcast(Collective collective, Section section) {
+    if (collective.size() > 1 && section.range().length() > 0) {
+      collective.broadcast(section.values(), 0, Traffic.START).await();
+    }
+  }
+
+  /** Broadcasts what a model holds besides its trainable parameters. */
+  public static void broadcastOthers(Collective collective, BoundModel model) {
     if (collective.size() == 1) {
       return;
-    }
-    for (var flat : model.arena().flats()) {
-      collective.broadcast(flat, 0, Traffic.START).await();
     }
     for (var frozen : model.frozen().values()) {
       collective.broadcast(frozen, 0, Traffic.START).await();

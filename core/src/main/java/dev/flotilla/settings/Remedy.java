@@ -31,6 +31,8 @@ public enum Remedy {
   HALF_PRECISION_SUMS("16 bits on the wire"),
   /** Parameters, gradients and optimizer memory of which each rank keeps a part. */
   SHARDED_STATE("a part of them on each"),
+  /** State that lies in host memory or in files while it is not used. */
+  STATE_BESIDE_DEVICE("memory beside the device"),
   /** Gradients that every rank keeps whole until they are exchanged. */
   WHOLE_GRADIENTS("no slices of them"),
   /** Buckets that leave after backward, not during it. */

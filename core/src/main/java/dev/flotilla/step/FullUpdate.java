@@ -1,6 +1,8 @@
 package dev.flotilla.step;
 
 import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.StateMemory;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.ParameterGroup.Slice;
 import dev.flotilla.state.RunState;
@@ -15,7 +17,8 @@ public final class FullUpdate implements Update {
   /** Binds an optimizer to all trainable parameters. */
   public FullUpdate(ParameterArena arena, UpdateSettings settings) {
     var all = new Slice(arena.values(), arena.gradients().values(), 0);
-    groups = new ParameterGroups(arena.layout(), settings, List.of(all));
+    var memory = StateMemory.on(ComputeDevice.of(arena.values()));
+    groups = new ParameterGroups(arena.layout(), settings, List.of(all), memory);
     optimizer = settings.optimizer().bind(groups.groups());
   }
 

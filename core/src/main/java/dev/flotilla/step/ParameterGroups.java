@@ -3,6 +3,7 @@ package dev.flotilla.step;
 import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.Slot;
+import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.ParameterGroup;
 import dev.flotilla.optim.ParameterGroup.Slice;
@@ -14,6 +15,7 @@ import java.util.function.Predicate;
 final class ParameterGroups implements AutoCloseable {
 
   private final Layout layout;
+  private final StateMemory memory;
   private final List<Slice> parts;
   private final List<Slice> slices = new ArrayList<>();
   private final List<ParameterGroup> groups = new ArrayList<>();
@@ -22,9 +24,11 @@ final class ParameterGroups implements AutoCloseable {
    * Builds the groups; neighbours of the same group share a slice.
    *
    * @param parts what is updated, in the order of the arena
+   * @param memory where the optimizer keeps what it remembers
    */
-  ParameterGroups(Layout layout, UpdateSettings settings, List<Slice> parts) {
+  ParameterGroups(Layout layout, UpdateSettings settings, List<Slice> parts, StateMemory memory) {
     this.layout = layout;
+    this.memory = memory;
     this.parts = parts;
     double weightDecay = settings.optimizer().weightDecay();
     Predicate<Slot> decays = slot -> weightDecay == 0 || settings.isDecayed(slot.spec());
@@ -48,7 +52,7 @@ final class ParameterGroups implements AutoCloseable {
       first = Math.max(end, first + 1);
     }
     if (!ofGroup.isEmpty()) {
-      groups.add(new ParameterGroup(ofGroup, weightDecay));
+      groups.add(new ParameterGroup(ofGroup, weightDecay, memory));
     }
   }
 

@@ -1,5 +1,9 @@
 package dev.flotilla.strategy;
 
+import dev.flotilla.arena.Layout;
+import dev.flotilla.arena.ParameterShare;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.model.Model;
 import dev.flotilla.step.Technique;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +35,14 @@ public interface Strategy extends Technique, StrategyChoice {
    */
   default Map<Property, String> contradicts() {
     return Map.of();
+  }
+
+  /**
+   * Returns what a rank keeps of the parameters, where it does not keep all of them; asked before
+   * they are allocated.
+   */
+  default Optional<ParameterShare> share(Model model, Layout layout, Collective ranks) {
+    return Optional.empty();
   }
 
   /** Returns what stands against it, or makes it useless, in this run. */

@@ -1,15 +1,21 @@
 package dev.flotilla.train;
 
+import dev.flotilla.arena.Layout;
+import dev.flotilla.arena.ParameterShare;
+import dev.flotilla.arena.Section;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Collectives;
 import dev.flotilla.control.JobLink;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.pass.StartUp;
-import dev.flotilla.strategy.Property;
 import dev.flotilla.world.RankEnvironment;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Brings ranks together: one group, the same settings, and the same model on all of them. */
 final class CommonStart {
@@ -45,6 +51,8 @@ final class CommonStart {
     device.computeExactly();
     var joined = Collectives.join(settings.world(), settings.collectiveSettings(), device);
     collective = settings.wrapper().apply(resources.own(joined));
+    var layout = BoundModel.layoutOf(settings.model(), settings.precision(), settings.frozen());
+    facts = new RunFacts(settings, layout).agreedOn(collective);
     model =
         resources.own(
             new BoundModel(
@@ -53,22 +61,50 @@ final class CommonStart {
                 device,
                 settings.seed(),
                 settings.frozen(),
-                settings.strategies().stream()
-                    .anyMatch(it -> it.properties().contains(Property.SHARDS_PARAMETERS))));
-    facts = new RunFacts(settings, model.arena().layout()).agreedOn(collective);
-    loadInitialWeights(notices);
-    StartUp.broadcast(
-        settings.initialWeights() == null ? collective : Preparation.patient(collective), model);
+                share(layout)));
+    fill(notices);
   }
 
-  private void loadInitialWeights(Consumer<String> notices) {
-    var weights = settings.initialWeights();
-    if (weights != null && collective.rank() == 0) {
-      var link = JobLink.ofThisProcess();
-      link.preparing("loading weights");
-      weights.copyInto(model, settings.model().aliases(), notices);
-      link.preparing("");
+  private @Nullable ParameterShare share(Layout layout) {
+    return settings.strategies().stream()
+        .flatMap(it -> it.share(settings.model(), layout, collective).stream())
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** Gives all ranks the parameters of rank 0, which may load them. */
+  private void fill(Consumer<String> notices) {
+    var weights = collective.rank() == 0 ? settings.initialWeights() : null;
+    var group = settings.initialWeights() == null ? collective : Preparation.patient(collective);
+    var link = JobLink.ofThisProcess();
+    link.preparing(weights == null ? "" : "loading weights");
+    try (var loading =
+        weights == null ? null : weights.open(model, settings.model().aliases(), notices)) {
+      model.fill(
+          section -> {
+            if (loading != null) {
+              loading.copy(namesIn(section));
+            }
+            StartUp.broadcast(group, section);
+          });
+      if (loading != null) {
+        loading.copy(namesOfOthers());
+      }
     }
+    link.preparing("");
+    StartUp.broadcastOthers(group, model);
+  }
+
+  private Set<String> namesIn(Section section) {
+    return model.arena().layout().in(section.range()).stream()
+        .map(slot -> slot.spec().name())
+        .collect(Collectors.toSet());
+  }
+
+  private Set<String> namesOfOthers() {
+    var names = new HashSet<>(model.state().keySet());
+    names.removeAll(model.arena().parameters().keySet());
+    return names;
   }
 
   Collective collective() {

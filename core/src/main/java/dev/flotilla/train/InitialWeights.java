@@ -1,6 +1,7 @@
 package dev.flotilla.train;
 
 import dev.flotilla.checkpoint.PublishedWeights;
+import dev.flotilla.checkpoint.WeightsFit;
 import dev.flotilla.model.Model;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.settings.ConfigException;
@@ -8,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -49,19 +51,37 @@ public record InitialWeights(Path path, boolean strict) {
     return shapes;
   }
 
-  /** Copies the weights; rank 0 does so, and the others get its values. */
-  void copyInto(BoundModel model, Map<String, String> aliases, Consumer<String> notices) {
-    try (var weights = PublishedWeights.open(path)) {
+  /** Opens the weights to copy them; rank 0 does so, and the others get its values. */
+  Loading open(BoundModel model, Map<String, String> aliases, Consumer<String> notices) {
+    var weights = PublishedWeights.open(path);
+    try {
       var fit = weights.fit(model.state(), aliases);
       if (strict) {
         fit.requireExact();
       }
-      fit.copy();
-      if (!fit.isExact()) {
+      if (!fit.requireAny().isExact()) {
         notices.accept(
-            "%d tensors of %s were loaded; not all fit:\n%s"
+            "%d tensors of %s are loaded; not all fit:\n%s"
                 .formatted(fit.copied(), path, fit.text()));
       }
+      return new Loading(weights, fit);
+    } catch (RuntimeException failure) {
+      weights.close();
+      throw failure;
+    }
+  }
+
+  /** Weights that are being copied into a model, part by part. */
+  record Loading(PublishedWeights weights, WeightsFit fit) implements AutoCloseable {
+
+    /** Copies what the file has of these. */
+    void copy(Set<String> names) {
+      fit.copy(names::contains);
+    }
+
+    @Override
+    public void close() {
+      weights.close();
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.testkit;
 
+import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.compress.AutoExchange;
@@ -20,6 +21,7 @@ import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.strategy.shard.Offload;
 import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.wire.Dtype;
 import java.util.List;
@@ -226,6 +228,13 @@ public final class Conformance {
             Promise.EXACT,
             List.of(new Sharding(3), buckets(Dtype.BF16)),
             0.05),
+        new Row(
+            "sharding 3 beside the device, and parameters that stay",
+            Promise.EXACT,
+            List.of(
+                new Sharding(3)
+                    .withOffload(Offload.OPTIMIZER_AND_PARAMETERS)
+                    .withKeepGathered(new ByteSize(2048)))),
         half("sharding 3 and bf16", new Sharding(3), new MixedPrecision(Dtype.BF16)),
         half("sharding 1 and fp16", new Sharding(1), new MixedPrecision(Dtype.FP16)),
         half(

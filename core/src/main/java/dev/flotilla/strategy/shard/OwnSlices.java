@@ -7,39 +7,30 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.ParameterGroup.Slice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.bytedeco.pytorch.Tensor;
-import org.jspecify.annotations.Nullable;
 
 /** What a rank keeps of parameters and gradients, as views of the arenas. */
 final class OwnSlices implements AutoCloseable {
 
   private final List<Slice> slices = new ArrayList<>();
 
-  /**
-   * Takes slices of both arenas, or what is kept in place of them.
-   *
-   * @param values the slices of parameters that are kept, or null where the arena has them all
-   */
-  OwnSlices(ParameterArena arena, @Nullable KeptSlices values, List<Range> ranges) {
+  /** Takes slices of both arenas, or what is kept in place of them. */
+  OwnSlices(ParameterArena arena, List<Range> ranges) {
     var gradients = arena.gradients();
-    for (int i = 0; i < ranges.size(); i++) {
-      var range = ranges.get(i);
-      int index = i;
+    for (var range : ranges) {
       slices.add(
           new Slice(
-              values == null
-                  ? part(arena.values(), range)
-                  : TensorScope.keep(new Tensor(values.slices().get(index))),
-              gradients
-                  .kept()
-                  .map(kept -> TensorScope.keep(new Tensor(kept.slices().get(index))))
-                  .orElseGet(() -> part(gradients.values(), range)),
+              part(arena.keptValues(), arena::values, range),
+              part(gradients.kept(), gradients::values, range),
               range.offset()));
     }
   }
 
-  private static Tensor part(Tensor flat, Range range) {
-    return TensorScope.keep(range.of(flat, 0));
+  private static Tensor part(Optional<KeptSlices> kept, Supplier<Tensor> all, Range range) {
+    return TensorScope.keep(
+        kept.flatMap(it -> it.of(range)).map(Tensor::new).orElseGet(() -> range.of(all.get(), 0)));
   }
 
   List<Slice> slices() {

@@ -16,8 +16,11 @@ import dev.flotilla.step.Sync;
 import dev.flotilla.strategy.shard.Slicing.Unit;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -45,15 +48,22 @@ final class SegmentGather implements Sync, ParameterGate {
   private final List<List<Integer>> used = new ArrayList<>();
   private final List<List<Integer>> users = new ArrayList<>();
   private final Map<Integer, List<Pending>> underWay = new HashMap<>();
+  // Sections that are not freed between two uses, but only when an update has changed them.
+  private final Set<Integer> staying = new HashSet<>();
   private boolean isWhole;
   private int first = 0;
   private int last = -1;
 
-  SegmentGather(StepContext context, Slicing slicing, KeptSlices kept, OwnSlices own) {
+  /**
+   * Gathers in a group of its own.
+   *
+   * @param keptBytes how much may stay gathered from one use to the next
+   */
+  SegmentGather(StepContext context, Slicing slicing, OwnSlices own, long keptBytes) {
     var all = context.collective();
     group = all.size() == 1 ? all : all.subgroup(IntStream.range(0, all.size()).toArray());
     arena = context.arena();
-    this.kept = kept;
+    kept = arena.keptValues().orElseThrow();
     this.own = own;
     sections = arena.sections();
     for (int i = 0; i < sections.size(); i++) {
@@ -61,8 +71,20 @@ final class SegmentGather implements Sync, ParameterGate {
       users.add(new ArrayList<>());
     }
     findUses(context.model().model());
-    // All sections are there until the first pass begins.
+    findStaying(keptBytes / arena.layout().precision().bytes());
     context.model().gate(this);
+  }
+
+  /** The last sections are used again soonest; all ranks choose the same. */
+  private void findStaying(long elements) {
+    long left = elements;
+    for (int i = sections.size() - 1; i >= 0; i--) {
+      long length = sections.get(i).range().length();
+      if (length <= left) {
+        staying.add(i);
+        left -= length;
+      }
+    }
   }
 
   private void findUses(Model model) {
@@ -159,7 +181,9 @@ final class SegmentGather implements Sync, ParameterGate {
       long offset = sections.get(section).range().offset();
       for (var unit : units.get(section)) {
         var place = unit.range().of(whole, offset);
-        var slice = kept.of(unit.of(group.rank())).orElseGet(() -> place.new_empty(0));
+        // A slice may lie beside the device; it travels from its place in the whole.
+        var slice = unit.slices().slice(place, group.rank());
+        kept.of(unit.of(group.rank())).ifPresent(it -> slice.copy_(it, true));
         arrivals.add(group.allGather(place, slice, unit.slices(), Traffic.EXCHANGE));
       }
     }
@@ -179,7 +203,7 @@ final class SegmentGather implements Sync, ParameterGate {
 
   private void freeUnless(IntPredicate isNeeded) {
     for (int section = 0; section < sections.size(); section++) {
-      if (!isNeeded.test(section) && !underWay.containsKey(section)) {
+      if (!isNeeded.test(section) && !staying.contains(section) && !underWay.containsKey(section)) {
         sections.get(section).free();
       }
     }
@@ -213,15 +237,19 @@ final class SegmentGather implements Sync, ParameterGate {
   }
 
   @Override
-  public void whileWhole(boolean changes, Runnable action) {
-    boolean wasWhole = isWhole;
-    gatherAll();
-    action.run();
-    if (changes) {
-      arena.takeValues();
-    }
-    if (!wasWhole) {
-      freeAll();
+  public void forEachSection(List<Section> all, boolean changes, Consumer<Section> action) {
+    settle();
+    for (int i = 0; i < sections.size(); i++) {
+      var section = sections.get(i);
+      boolean wasPresent = section.isPresent();
+      bring(List.of(i));
+      action.accept(section);
+      if (changes) {
+        arena.takeValues(section);
+      }
+      if (!wasPresent) {
+        section.free();
+      }
     }
   }
 

@@ -1,6 +1,13 @@
 package dev.flotilla.strategy.shard;
 
+import dev.flotilla.arena.Layout;
+import dev.flotilla.arena.ParameterShare;
+import dev.flotilla.collective.Collective;
 import dev.flotilla.exchange.Exchange;
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.StateMemory;
+import dev.flotilla.model.Model;
+import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
@@ -17,11 +24,14 @@ import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.wire.ReduceScatter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets each rank keep a slice of what all ranks would hold alike (Rajbhandari et al., 2020,
@@ -38,10 +48,21 @@ import java.util.Set;
  * <p>Stage 3: parameters are kept as slices too. Those of a segment are gathered before it runs,
  * forward and backward, and freed after.
  *
+ * <p>Slices may lie beside the device, in memory of the host or in files: those of the optimizer,
+ * or of parameters too.
+ *
  * @param stage what is sharded: 1 the optimizer's memory, 2 gradients too, 3 parameters too
  * @param noSync whether nothing is sent before an accumulation window ends
+ * @param placement who decides what lies beside the device
+ * @param offload what does, where the settings decide
+ * @param keepGathered bytes of parameters that stay gathered from one use to the next, or null for
+ *     none
+ * @param offloadFolder where the files are that lie beside a CPU, or null for the usual place
  */
 @Remedy.Offer(value = Remedy.SHARDED_STATE, as = "%s: {stage: 3}")
+@Remedy.Offer(
+    value = Remedy.STATE_BESIDE_DEVICE,
+    as = "%s: {stage: 3, offload: optimizer+parameters}")
 @Remedy.Offer(value = Remedy.WHOLE_GRADIENTS, as = "%s of stage 1 or its no_sync")
 public record Sharding(
     @Setting(doc = "1 shards the optimizer's memory, 2 gradients too, 3 parameters too", def = "1")
@@ -49,7 +70,25 @@ public record Sharding(
     @Setting(
             doc = "stage 2: send nothing before a window ends, and keep whole gradients till then",
             def = "false")
-        boolean noSync)
+        boolean noSync,
+    @Setting(
+            doc =
+                "static: offload says what lies beside the device; auto: optimizer slices that"
+                    + " find no room on it do",
+            def = "static")
+        Placement placement,
+    @Setting(
+            doc =
+                "what lies in host memory (GPU) or in files (CPU): none, optimizer or"
+                    + " optimizer+parameters",
+            def = "none")
+        Offload offload,
+    @Setting(
+            doc = "stage 3: bytes of parameters that stay gathered until the update; null for none",
+            def = "null")
+        @Nullable ByteSize keepGathered,
+    @Setting(doc = "folder for the files of offload on a CPU; null for /var/tmp", def = "null")
+        @Nullable Path offloadFolder)
     implements Strategy {
 
   /** Checks the settings. */
@@ -60,12 +99,52 @@ public record Sharding(
             "no_sync",
             "goes with stage 2: stage 1 sends nothing before a window ends, stage 3 has to",
             noSync)
+        .and(
+            placement == Placement.STATIC || offload == Offload.NONE,
+            "offload",
+            "goes with placement: static; auto finds out by itself what has no room",
+            offload)
+        .and(
+            offload != Offload.OPTIMIZER_AND_PARAMETERS || stage == 3,
+            "offload",
+            "moves parameters at stage 3 alone, where they are slices",
+            offload)
+        .and(
+            keepGathered == null || stage == 3,
+            "keep_gathered",
+            "goes with stage 3, which alone gathers parameters for each use",
+            keepGathered)
         .orThrow();
   }
 
   /** Shards up to a stage. */
   public Sharding(int stage) {
     this(stage, false);
+  }
+
+  /** Shards up to a stage, with everything on the device. */
+  public Sharding(int stage, boolean noSync) {
+    this(stage, noSync, Placement.STATIC, Offload.NONE, null, null);
+  }
+
+  /** Returns the same with slices beside the device. */
+  public Sharding withOffload(Offload slices) {
+    return new Sharding(stage, noSync, Placement.STATIC, slices, keepGathered, offloadFolder);
+  }
+
+  /** Returns the same with as many optimizer slices on the device as find room there. */
+  public Sharding withPlacement(Placement by) {
+    return new Sharding(stage, noSync, by, offload, keepGathered, offloadFolder);
+  }
+
+  /** Returns the same with so many bytes of parameters that stay gathered until the update. */
+  public Sharding withKeepGathered(ByteSize size) {
+    return new Sharding(stage, noSync, placement, offload, size, offloadFolder);
+  }
+
+  /** Returns the same with files of offload in another folder. */
+  public Sharding withOffloadFolder(Path folder) {
+    return new Sharding(stage, noSync, placement, offload, keepGathered, folder);
   }
 
   private boolean keepsSlices() {
@@ -102,27 +181,58 @@ public record Sharding(
   }
 
   @Override
+  public Optional<ParameterShare> share(Model model, Layout layout, Collective ranks) {
+    if (stage < 3) {
+      return Optional.empty();
+    }
+    boolean isBeside = offload == Offload.OPTIMIZER_AND_PARAMETERS;
+    return Optional.of(
+        new ParameterShare(
+            Slicing.of(model, layout, ranks.size()).of(ranks.rank()),
+            device -> memory(device, isBeside)));
+  }
+
+  private StateMemory memory(ComputeDevice device, boolean isBeside) {
+    return isBeside ? StateMemory.beside(device, offloadFolder) : StateMemory.on(device);
+  }
+
+  private StateMemory optimizerMemory(ComputeDevice device) {
+    return placement == Placement.AUTO
+        ? StateMemory.beyond(device, offloadFolder)
+        : memory(device, offload != Offload.NONE);
+  }
+
+  @Override
   public Workers workers(StepContext context) {
     var collective = context.collective();
     var arena = context.arena();
+    var device = context.model().device();
     var slicing = Slicing.of(context.model().model(), arena.layout(), collective.size());
     var ranges = slicing.of(collective.rank());
     if (keepsSlices()) {
-      arena.keepGradients(ranges);
+      arena.keepGradients(ranges, memory(device, offload != Offload.NONE));
     }
-    var values = stage == 3 ? arena.keepValues(ranges) : null;
-    var own = new OwnSlices(arena, values, ranges);
+    var own = new OwnSlices(arena, ranges);
     var workers =
         new Workers()
             .exchange(
                 wire -> exchange(context, slicing, wire),
                 new SlicedGradients(arena.gradients(), slicing, own.slices(), collective))
-            .update(new SlicedUpdate(arena.layout(), context.updateSettings(), own.slices()));
-    return values == null
+            .update(
+                new SlicedUpdate(
+                    arena.layout(),
+                    context.updateSettings(),
+                    own.slices(),
+                    optimizerMemory(device)));
+    return stage < 3
         ? workers.sync(new ParameterGather(context, slicing, own))
         : workers
             .forward(ForwardStage.GATHER, inner -> inner)
-            .sync(new SegmentGather(context, slicing, values, own));
+            .sync(new SegmentGather(context, slicing, own, keptBytes()));
+  }
+
+  private long keptBytes() {
+    return keepGathered == null ? 0 : keepGathered.bytes();
   }
 
   private Exchange exchange(StepContext context, Slicing slicing, Dtype wire) {
@@ -164,8 +274,26 @@ public record Sharding(
   @Override
   public List<PlanIssue> issues(PlanFacts facts) {
     List<PlanIssue> issues = new ArrayList<>();
-    if (facts.ranks() == 1) {
-      issues.add(PlanIssue.warning("sharding has no effect on one rank", "remove it"));
+    boolean isBeside = offload != Offload.NONE || placement == Placement.AUTO;
+    if (facts.ranks() == 1 && !isBeside) {
+      issues.add(
+          PlanIssue.warning(
+              "sharding has no effect on one rank without offload", "remove it, or set offload"));
+    }
+    if (isBeside && !facts.optimizer().canOffload()) {
+      issues.add(
+          PlanIssue.error(
+              "%s keeps its memory itself, where sharding cannot move it"
+                  .formatted(facts.optimizer().getClass().getSimpleName()),
+              "take adam, adamw or momentum, or set offload: none and placement: static"));
+    } else if (isBeside
+        && offload != Offload.OPTIMIZER_AND_PARAMETERS
+        && facts.optimizer().numbersPerParameter().orElse(1) == 0) {
+      issues.add(
+          PlanIssue.error(
+              "the optimizer remembers nothing between updates, so there is nothing to offload",
+              "set offload: none and placement: static, or at stage 3 offload:"
+                  + " optimizer+parameters"));
     }
     if (keepsSlices()) {
       facts.techniques().stream()

@@ -132,7 +132,7 @@ final class SliceExchange implements Exchange {
     for (var unit : units) {
       var range = unit.of(collective.rank());
       var sum = sums.narrow(0, at, range.length());
-      kept.of(range).ifPresent(slice -> slice.add_(sum));
+      kept.add(range, sum);
       at += range.length();
     }
   }

@@ -5,7 +5,6 @@ import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.collective.RankSlices;
 import dev.flotilla.model.Model;
-import dev.flotilla.pass.BoundModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -48,7 +47,7 @@ record Slicing(List<Unit> units, int ranks) {
   /** Cuts the trainable parameters of a model. */
   static Slicing of(Model model, Layout layout, int ranks) {
     List<Unit> units = new ArrayList<>();
-    var segments = BoundModel.segmentRanges(model, layout);
+    var segments = layout.segmentsOf(model);
     for (int segment = 0; segment < segments.size(); segment++) {
       addUnits(segment, segments.get(segment), ranks, units);
     }

@@ -9,6 +9,9 @@ import dev.flotilla.model.Model;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Sgd;
+import dev.flotilla.optim.TorchOptimizer;
+import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
@@ -136,6 +139,64 @@ class ShardingPlanTests {
     public Workers workers(StepContext context) {
       return new Workers().condition(GradientStage.CLIP, (_, _) -> true);
     }
+  }
+
+  @Test
+  void oneRankWithOffloadIsNone() {
+    for (var offload : List.of(Offload.OPTIMIZER, Offload.OPTIMIZER_AND_PARAMETERS)) {
+      assertThat(plan(1, new Adam(0.01), new Sharding(3).withOffload(offload)).warnings())
+          .isEmpty();
+    }
+    assertThat(plan(1, new Adam(0.01), new Sharding(1).withPlacement(Placement.AUTO)).warnings())
+        .isEmpty();
+  }
+
+  @Test
+  void refusesToOffloadWhatIsNotThere() {
+    for (var sharding :
+        List.of(
+            new Sharding(3).withOffload(Offload.OPTIMIZER),
+            new Sharding(1).withPlacement(Placement.AUTO))) {
+      assertThatThrownBy(() -> plan(2, new Sgd(0.1), sharding))
+          .isInstanceOf(PlanRejectedException.class)
+          .hasMessageContaining("nothing to offload")
+          .hasMessageContaining("offload: optimizer+parameters");
+    }
+    var all = new Sharding(3).withOffload(Offload.OPTIMIZER_AND_PARAMETERS);
+    assertThat(plan(2, new Sgd(0.1), all).warnings()).isEmpty();
+  }
+
+  @Test
+  void refusesToOffloadWhatLibtorchKeeps() {
+    var rule =
+        new TorchOptimizer(
+            0.1,
+            0,
+            (_, _) -> {
+              throw new IllegalStateException("not bound here");
+            });
+    assertThatThrownBy(() -> plan(2, rule, new Sharding(3).withOffload(Offload.OPTIMIZER)))
+        .hasMessageContaining("TorchOptimizer keeps its memory itself");
+  }
+
+  @Test
+  void saysAtOnceWhatDoesNotGoTogether() {
+    assertThatThrownBy(
+            () ->
+                new Sharding(
+                    2,
+                    false,
+                    Placement.AUTO,
+                    Offload.OPTIMIZER_AND_PARAMETERS,
+                    new ByteSize(1),
+                    null))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("offload: goes with placement: static")
+        .hasMessageContaining("offload: moves parameters at stage 3 alone")
+        .hasMessageContaining("keep_gathered: goes with stage 3");
+    assertThatThrownBy(() -> Offload.parse("optimiser"))
+        .hasMessageContaining("must be one of none, optimizer, optimizer+parameters")
+        .hasMessageContaining("'optimiser'");
   }
 
   @Test

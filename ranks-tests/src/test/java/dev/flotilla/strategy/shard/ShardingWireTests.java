@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
@@ -85,6 +86,16 @@ class ShardingWireTests {
     var plain = sent(ranks, merge, merged).getLast();
     var sharded = sent(ranks, merge, merged, half, new Sharding(stage)).getLast();
     assertThat((double) sharded / plain).isCloseTo(ratio, within(off));
+  }
+
+  /** A window gathers once what stays, and reduces the gradients of every micro-step. */
+  @ParameterizedTest
+  @CsvSource({"1, 1.0", "4, 2.5"})
+  void parametersThatStayAreGatheredOncePerUpdate(int merge, double ratio) {
+    var plain = sent(2, merge, new GradientMerge(merge)).getLast();
+    var staying = new Sharding(3).withKeepGathered(ByteSize.parse("1GB"));
+    var sharded = sent(2, merge, new GradientMerge(merge), staying).getLast();
+    assertThat((double) sharded / plain).isCloseTo(ratio, within(0.02));
   }
 
   @ParameterizedTest
