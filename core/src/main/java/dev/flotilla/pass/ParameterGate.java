@@ -12,6 +12,9 @@ public interface ParameterGate {
   /** Parameters are always there. */
   ParameterGate OPEN = _ -> {};
 
+  /** Hears that a forward pass begins, before anything else of it. */
+  default void beginForward() {}
+
   /** Waits until the parameters of a segment are there; called before each of its parts runs. */
   void enter(int segment);
 

@@ -66,6 +66,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   private LossTerms forward(Batch batch, Activations inputs, MicroStep step) {
+    model.gate().beginForward();
     spans = withPauses(checkpointing.spans(profiling(batch, step)));
     return loss(tape.forward(spans, inputs, step.index()), batch);
   }

@@ -113,6 +113,23 @@ final class SegmentGather implements Sync, ParameterGate {
   }
 
   @Override
+  public void beginForward() {
+    if (!isWhole) {
+      leaveBackward();
+    }
+  }
+
+  /**
+   * What a backward leaves depends on what it recomputed at once, and ranks may differ there: from
+   * here on only the first segment's parameters are still there, on all of them.
+   */
+  private void leaveBackward() {
+    first = 0;
+    last = -1;
+    freeUnless(section -> users.get(section).contains(0));
+  }
+
+  @Override
   public void enter(int segment) {
     if (isWhole || (first <= segment && segment <= last)) {
       return;
@@ -155,6 +172,7 @@ final class SegmentGather implements Sync, ParameterGate {
 
   @Override
   public void passWithoutBatch() {
+    beginForward();
     for (int segment = 0; segment < used.size(); segment++) {
       enter(segment);
     }
@@ -218,6 +236,7 @@ final class SegmentGather implements Sync, ParameterGate {
   }
 
   private void gatherAll() {
+    beginForward();
     bring(IntStream.range(0, sections.size()).boxed().toList());
     isWhole = true;
   }

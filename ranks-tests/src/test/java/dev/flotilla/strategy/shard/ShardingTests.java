@@ -10,9 +10,11 @@ import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.pass.BoundModel;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
@@ -166,6 +168,46 @@ class ShardingTests {
     var plain = train(ranks, optimizer, Precision.FLOAT32, group -> group);
     var sharded = train(ranks, optimizer, Precision.FLOAT32, group -> group, new Sharding(stage));
     assertThat(sharded.relativeDistance(plain)).isLessThan(1e-6);
+  }
+
+  /** It goes through segments one by one, where the others go through several at once. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void aRankWithoutABatchGathersAsTheOthersDo(int stage) {
+    Strategy[] both = {new GradientMerge(3), Recompute.every(2)};
+    var plain = withoutSomeBatches(both);
+    var sharded = withoutSomeBatches(both[0], both[1], new Sharding(stage));
+    assertThat(sharded.relativeDistance(plain)).isLessThan(1e-13);
+  }
+
+  private static Snapshot withoutSomeBatches(Strategy... techniques) {
+    return Ranks.of(2)
+        .callWorlds(
+            world -> {
+              try (var trainer =
+                  Trainer.on(world)
+                      .model(new Mlp(8, List.of(33, 17), 4))
+                      .optimizer(new Momentum(0.05, 0.9))
+                      .precision(Precision.FLOAT64)
+                      .strategy(techniques)
+                      .threads(1)
+                      .build()) {
+                trainer.plannedUpdates(100);
+                var shard = POINTS.batches(8).epoch(0, world.rank(), world.size());
+                for (int step = 0; step < 12; step++) {
+                  try (var _ = TensorScope.open()) {
+                    boolean hasBatch = step % 5 != world.rank();
+                    trainer.step(hasBatch ? shard.load(step) : Batch.empty());
+                  }
+                  if (step == 6) {
+                    assertThat(trainer.read(BoundModel::segmentNames)).hasSize(3);
+                  }
+                }
+                trainer.averageParameters();
+                return Snapshot.of(trainer);
+              }
+            })
+        .getFirst();
   }
 
   /** In a loop of one's own nobody knows that a micro-step is the last before it is over. */
