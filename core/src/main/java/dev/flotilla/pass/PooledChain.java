@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Keeps what passes between parts for all batches, and either each part's graph or nothing else,
  * in which case backward runs every part a second time.
+ *
+ * <p>A rank without a batch goes along: others wait for its part in the statistics, and for the
+ * parameters that it has.
  */
 public final class PooledChain implements ForwardBackward {
 
@@ -44,6 +47,7 @@ public final class PooledChain implements ForwardBackward {
   @Override
   public List<LossTerms> forward(List<Batch> batches, MicroStep step) {
     clear();
+    model.gate().beginForward();
     autocast = Autocast.current(parts.device());
     long firstStep = step.index() - Math.max(0, batches.size() - 1);
     var lanes = batches.stream().map(parts::inputs).toList();
@@ -95,11 +99,16 @@ public final class PooledChain implements ForwardBackward {
       this.inputs = inputs;
     }
 
+    private int segment() {
+      return model.parts().get(index).segment();
+    }
+
     List<Activations> outputs() {
       return lanes.stream().map(SpanOutputs::pause).toList();
     }
 
     void forward() {
+      model.gate().enter(segment());
       part.pooled().forEach(pooled -> moments.add(pool(pooled)));
       give();
       try {
@@ -139,6 +148,7 @@ public final class PooledChain implements ForwardBackward {
     }
 
     void backward() {
+      model.gate().enterBackward(segment(), segment());
       give();
       try {
         for (int lane = 0; lane < lanes.size(); lane++) {

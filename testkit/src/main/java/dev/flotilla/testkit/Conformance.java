@@ -243,11 +243,20 @@ public final class Conformance {
             new MixedPrecision(Dtype.FP16),
             new GradientMerge(3)),
         half(
-            "sharding 3, fp16, recompute and clip",
-            new Sharding(3),
-            new MixedPrecision(Dtype.FP16),
-            Recompute.every(1),
-            new ClipByNorm(0.5)),
+                "sharding 3, fp16, BatchNorm over ranks, and clip",
+                new Sharding(3),
+                new MixedPrecision(Dtype.FP16),
+                new PooledBatchNorm(PoolOver.SYNC),
+                new ClipByNorm(0.5))
+            .with(Trait.NORMED),
+        new Row(
+                "sharding 3, and BatchNorm over windows",
+                Promise.ALGORITHMIC,
+                List.of(
+                    new Sharding(3),
+                    new PooledBatchNorm(PoolOver.WHOLE_WINDOW),
+                    new GradientMerge(3)))
+            .with(Trait.NORMED),
         compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
         new Row(
                 "exchange by what is measured, and merge",

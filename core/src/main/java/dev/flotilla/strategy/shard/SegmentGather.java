@@ -258,6 +258,7 @@ final class SegmentGather implements Sync, ParameterGate {
   @Override
   public void forEachSection(List<Section> all, boolean changes, Consumer<Section> action) {
     settle();
+    beginForward();
     for (int i = 0; i < sections.size(); i++) {
       var section = sections.get(i);
       boolean wasPresent = section.isPresent();

@@ -261,10 +261,6 @@ public record Sharding(
         "slices of one model are spread over ranks that must hold the same one");
     if (stage == 3) {
       reasons.put(
-          Property.POOLS_STATISTICS,
-          "parameters are gathered for one segment at a time, not for several batches in one"
-              + " graph");
-      reasons.put(
           Property.PROFILES_BATCHES,
           "a rank that runs a batch alone would wait for the others' parameters");
     }

@@ -84,7 +84,7 @@ class ShardedLossScaleTests {
   void withoutMergeSlicesGiveTheSameBits(int stage) {
     ObjIntConsumer<Trainer> steps =
         (trainer, rank) -> {
-          for (int i = 0; i < 20; i++) {
+          for (int i = 0; i < 10; i++) {
             assertThat(step(trainer, 24 * i + 8 * rank, 8, 1)).isTrue();
           }
         };
@@ -96,7 +96,7 @@ class ShardedLossScaleTests {
   void mergedSlicesAreWithinRounding(int stage) {
     ObjIntConsumer<Trainer> steps =
         (trainer, rank) -> {
-          for (int i = 0; i < 40; i++) {
+          for (int i = 0; i < 16; i++) {
             assertThat(step(trainer, 12 * i + 4 * rank, 4, 1)).isEqualTo(i % 4 == 3);
           }
         };

@@ -32,6 +32,8 @@ import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
 import dev.flotilla.strategy.localsgd.IntervalRule;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.norm.PoolOver;
+import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
@@ -224,6 +226,7 @@ class ShardingPlanTests {
             new GradientMerge(4),
             Recompute.every(1),
             new MixedPrecision(Dtype.FP16),
+            new PooledBatchNorm(PoolOver.SYNC),
             new FuseAllReduce(),
             new ClipByNorm(1));
     assertThat(plan.warnings()).noneMatch(it -> it.toString().contains("sharding"));
