@@ -35,7 +35,6 @@ public final class Boosted implements AutoCloseable {
   private final Trainer trainer;
   private final OwnLoop loop;
   private final List<PreparedData> prepared = new ArrayList<>();
-  private int insideNoSync;
   private boolean isClosed;
 
   /** Takes possession of a trainer. */
@@ -124,8 +123,7 @@ public final class Boosted implements AutoCloseable {
             reason -> {
               throw new IllegalStateException("noSync cannot be kept: " + reason);
             });
-    insideNoSync++;
-    return new Stretch();
+    return loop.noSync();
   }
 
   /**
@@ -220,7 +218,7 @@ public final class Boosted implements AutoCloseable {
 
   private void requireBoundary() {
     requireOpen("step");
-    if (insideNoSync > 0) {
+    if (loop.isInsideNoSync()) {
       throw new IllegalStateException(
           "step was called inside noSync, which marks micro-steps that must not communicate; close"
               + " it first");
@@ -241,18 +239,6 @@ public final class Boosted implements AutoCloseable {
       isClosed = true;
       prepared.forEach(PreparedData::close);
       trainer.close();
-    }
-  }
-
-  /** A stretch without communication, which ends once however often it is closed. */
-  private final class Stretch implements OwnLoop.NoSync {
-
-    private boolean isOver;
-
-    @Override
-    public void close() {
-      insideNoSync -= isOver ? 0 : 1;
-      isOver = true;
     }
   }
 }

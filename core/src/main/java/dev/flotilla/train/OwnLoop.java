@@ -101,7 +101,7 @@ public final class OwnLoop {
   }
 
   private void requireSync() {
-    if (insideNoSync > 0) {
+    if (isInsideNoSync()) {
       throw new IllegalStateException(
           "update was called inside noSync, which marks micro-steps that must not communicate; "
               + "close it first");
@@ -130,8 +130,12 @@ public final class OwnLoop {
               + " exchange; keep whole gradients, with "
               + Remedy.WHOLE_GRADIENTS.named());
     }
-    insideNoSync++;
-    return () -> insideNoSync--;
+    return new Stretch();
+  }
+
+  /** Tells whether a stretch of {@link #noSync} is open. */
+  public boolean isInsideNoSync() {
+    return insideNoSync > 0;
   }
 
   /** Returns a step that counts micro-batches and updates after every k-th. */
@@ -139,10 +143,25 @@ public final class OwnLoop {
     return new AccumulatingStep(this, k);
   }
 
-  /** A stretch of micro-steps without communication. */
+  /** A stretch of micro-steps without communication; a second close does nothing. */
   @FunctionalInterface
   public interface NoSync extends AutoCloseable {
     @Override
     void close();
+  }
+
+  private final class Stretch implements NoSync {
+
+    private boolean isOver;
+
+    Stretch() {
+      insideNoSync++;
+    }
+
+    @Override
+    public void close() {
+      insideNoSync -= isOver ? 0 : 1;
+      isOver = true;
+    }
   }
 }

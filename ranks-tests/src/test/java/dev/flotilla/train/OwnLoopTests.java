@@ -181,6 +181,20 @@ class OwnLoopTests {
   }
 
   @Test
+  void aStretchOfNoSyncEndsOnceHoweverOftenItIsClosed() {
+    try (var trainer = mlp(World.solo()).build()) {
+      var loop = trainer.ownLoop();
+      var outer = loop.noSync();
+      var inner = loop.noSync();
+      inner.close();
+      inner.close();
+      assertThat(loop.isInsideNoSync()).isTrue();
+      outer.close();
+      assertThat(loop.isInsideNoSync()).isFalse();
+    }
+  }
+
+  @Test
   void aLossWithoutACountIsRefused() {
     try (var trainer = mlp(World.solo()).build();
         var _ = TensorScope.open()) {
