@@ -1,7 +1,10 @@
 package dev.flotilla.exchange;
 
 import dev.flotilla.arena.Bucket;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * When things happened in one window, in nanoseconds of this rank's clock.
@@ -29,6 +32,26 @@ public record ExchangeTimes(
     public long nanos() {
       return end - start;
     }
+  }
+
+  /**
+   * Returns the times of a window that has just been reduced.
+   *
+   * @param buckets when each was; what the last one has left under way comes to its end now
+   * @param watch saw the last backward, if anybody did
+   */
+  static ExchangeTimes of(List<BucketTime> buckets, Optional<ArrivalWatch> watch) {
+    long end = System.nanoTime();
+    List<BucketTime> all = new ArrayList<>(buckets);
+    var last = all.removeLast();
+    all.add(new BucketTime(last.bucket(), last.start(), end));
+    return watch
+        .map(
+            it -> {
+              var arrivals = Arrays.stream(it.arrivals()).boxed().toList();
+              return new ExchangeTimes(arrivals, it.start(), it.end(), all, end);
+            })
+        .orElseGet(() -> new ExchangeTimes(List.of(), 0, 0, all, end));
   }
 
   /** Returns how long the last backward took, 0 if it was not watched. */

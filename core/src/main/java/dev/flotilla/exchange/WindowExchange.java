@@ -1,13 +1,10 @@
 package dev.flotilla.exchange;
 
-import dev.flotilla.arena.Bucket;
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Totals;
-import dev.flotilla.exchange.ExchangeTimes.BucketTime;
 import dev.flotilla.state.RunState;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,30 +38,7 @@ public final class WindowExchange implements AutoCloseable {
   private final Executor arrivals;
   private final ExchangeRecord record = new ExchangeRecord();
   private final @Nullable ArrivalWatch watch;
-  private @Nullable Window window;
-
-  /**
-   * A window that has begun.
-   *
-   * @param feedback lets ranks keep what they do not send
-   * @param agreed the totals, where ranks have agreed on them before gradients
-   * @param isWhole whether the accumulation window ends with it, and not a micro-step alone
-   */
-  private record Window(
-      List<Bucket> buckets,
-      BucketPipeline pipeline,
-      Optional<ErrorFeedback> feedback,
-      Optional<Totals> agreed,
-      boolean isWhole) {
-
-    Window asWhole() {
-      return new Window(buckets, pipeline, feedback, agreed, true);
-    }
-
-    boolean hasNothingToReduce() {
-      return agreed.filter(totals -> totals.count() == 0).isPresent();
-    }
-  }
+  private @Nullable OpenWindow window;
 
   /**
    * Prepares windows.
@@ -194,7 +168,7 @@ public final class WindowExchange implements AutoCloseable {
     return slices.filter(GradientSlices::reducesEachMicroStep).isPresent();
   }
 
-  private Window newWindow(boolean endsWindow) {
+  private OpenWindow newWindow(boolean endsWindow) {
     var buckets = slices.map(it -> it.cut(plan.buckets())).orElseGet(plan::buckets);
     var feedback = exchange.feedback();
     var pipeline =
@@ -210,10 +184,10 @@ public final class WindowExchange implements AutoCloseable {
       if (endsWindow) {
         pipeline.run(() -> exchange.begin(gradients));
       }
-      return new Window(buckets, pipeline, feedback, Optional.empty(), endsWindow);
+      return new OpenWindow(buckets, pipeline, feedback, Optional.empty(), endsWindow);
     }
     var totals = agree(pipeline, feedback.get());
-    return new Window(buckets, pipeline, feedback, Optional.of(totals), true);
+    return new OpenWindow(buckets, pipeline, feedback, Optional.of(totals), true);
   }
 
   private Totals agree(BucketPipeline pipeline, ErrorFeedback feedback) {
@@ -232,7 +206,7 @@ public final class WindowExchange implements AutoCloseable {
   /** Returns the gradients of this window as filters see them. */
   public GradientView view() {
     return Optional.ofNullable(window)
-        .flatMap(Window::feedback)
+        .flatMap(OpenWindow::feedback)
         .map(feedback -> feedback.view(gradients))
         .or(() -> slices.map(GradientSlices::view))
         .orElseGet(() -> GradientView.of(gradients));
@@ -255,38 +229,15 @@ public final class WindowExchange implements AutoCloseable {
     if (current.hasNothingToReduce()) {
       return current.agreed().orElseThrow();
     }
-    current.pipeline().finish();
-    var totals = new Totals[1];
-    current.pipeline().call(() -> totals[0] = end(current));
-    observe(current);
-    if (current.feedback().isEmpty() && totals[0].count() > 0) {
-      view().scale(mean.applyAsDouble(totals[0]));
+    var totals = current.reduce(exchange, gradients);
+    observe(ExchangeTimes.of(current.pipeline().times(), Optional.ofNullable(watch)));
+    if (current.feedback().isEmpty() && totals.count() > 0) {
+      view().scale(mean.applyAsDouble(totals));
     }
-    return totals[0];
-  }
-
-  private Totals end(Window current) {
-    current.feedback().ifPresent(ErrorFeedback::startVote);
-    var totals = exchange.end(gradients);
-    current.feedback().ifPresent(ErrorFeedback::endVote);
     return totals;
   }
 
-  private void observe(Window current) {
-    long end = System.nanoTime();
-    var times = current.pipeline().times();
-    // What the last bucket has left under way came to its end here.
-    var last = times.removeLast();
-    times.add(new BucketTime(last.bucket(), last.start(), end));
-    var seen =
-        watch == null
-            ? new ExchangeTimes(List.of(), 0, 0, times, end)
-            : new ExchangeTimes(
-                Arrays.stream(watch.arrivals()).boxed().toList(),
-                watch.start(),
-                watch.end(),
-                times,
-                end);
+  private void observe(ExchangeTimes seen) {
     record.add(seen);
     plan.observed(seen);
     exchange.observed(seen);
