@@ -105,12 +105,13 @@ final class Console implements EventSink {
 
   private static String evaluation(TrainingEvent.Evaluated event) {
     return format(
-        "epoch %d  update %d  test loss %.4f%s%s  on %,d samples",
+        "epoch %d  update %d  test loss %.4f%s%s%s  on %,d samples",
         event.epoch() + 1,
         event.update(),
         event.loss(),
         percent("acc1", event.acc1()),
         percent("acc5", event.acc5()),
+        MetricText.of(event.metrics()),
         event.samples());
   }
 

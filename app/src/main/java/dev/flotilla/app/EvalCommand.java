@@ -122,16 +122,21 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
     values.put("accuracy_top5", evaluation.score().acc5());
     values.put("loss", evaluation.loss());
     values.put("samples", evaluation.samples());
+    if (!evaluation.metrics().isEmpty()) {
+      values.put("metrics", evaluation.shownMetrics());
+    }
     return values;
   }
 
   private static String text(Evaluation evaluation) {
     return String.format(
         Locale.ROOT,
-        "acc1 %.2f  acc5 %.2f  loss %.4f  on %,d samples",
+        "acc1 %.2f  acc5 %.2f  loss %.4f%s  on %,d samples%s",
         100 * evaluation.score().acc1(),
         100 * evaluation.score().acc5(),
         evaluation.loss(),
-        evaluation.samples());
+        MetricText.of(evaluation.shownMetrics()),
+        evaluation.samples(),
+        MetricText.tables(evaluation.shownMetrics()));
   }
 }

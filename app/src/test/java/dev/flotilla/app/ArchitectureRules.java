@@ -62,7 +62,8 @@ record ArchitectureRules(String root) {
         .layer("wire")
         .definedBy(root + ".wire..")
         .layer("parts")
-        .definedBy(packages("model", "data", "optim", "checkpoint", "collective", "arena"))
+        .definedBy(
+            packages("model", "data", "metric", "optim", "checkpoint", "collective", "arena"))
         .layer("ground")
         .definedBy(
             packages(

@@ -1,5 +1,16 @@
 package dev.flotilla.config;
 
+import dev.flotilla.metric.Accuracy;
+import dev.flotilla.metric.Auroc;
+import dev.flotilla.metric.ConfusionMatrix;
+import dev.flotilla.metric.F1Score;
+import dev.flotilla.metric.MeanAbsoluteError;
+import dev.flotilla.metric.MeanSquaredError;
+import dev.flotilla.metric.Metric;
+import dev.flotilla.metric.Perplexity;
+import dev.flotilla.metric.PrecisionScore;
+import dev.flotilla.metric.R2Score;
+import dev.flotilla.metric.RecallScore;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Constant;
@@ -52,6 +63,21 @@ final class BuiltIn implements CatalogueProvider {
         "clip", ClipByNorm.class,
         "exchange", ExchangeChoice.class,
         "batch_norm", PoolOver.class);
+  }
+
+  @Override
+  public Map<String, Class<? extends Metric>> metrics() {
+    return Map.of(
+        "accuracy", Accuracy.class,
+        "precision", PrecisionScore.class,
+        "recall", RecallScore.class,
+        "f1", F1Score.class,
+        "confusion_matrix", ConfusionMatrix.class,
+        "auroc", Auroc.class,
+        "mse", MeanSquaredError.class,
+        "mae", MeanAbsoluteError.class,
+        "r2", R2Score.class,
+        "perplexity", Perplexity.class);
   }
 
   @Override

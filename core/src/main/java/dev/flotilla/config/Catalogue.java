@@ -1,6 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.data.DataSource;
+import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
@@ -21,7 +22,7 @@ import java.util.ServiceLoader;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The names a recipe may use for models, data, optimizers, schedules and techniques. */
+/** The names a recipe may use for models, data, optimizers, schedules, techniques and metrics. */
 public final class Catalogue {
 
   private final Map<Class<?>, Kind> kinds = new HashMap<>();
@@ -77,6 +78,7 @@ public final class Catalogue {
     kinds.put(Optimizer.class, kind("optimizer"));
     kinds.put(Schedule.class, kind("schedule"));
     kinds.put(Strategy.class, kind("technique"));
+    kinds.put(Metric.class, kind("metric"));
     providers.forEach(this::add);
   }
 
@@ -137,6 +139,11 @@ public final class Catalogue {
     return type instanceof Class<?> kind && kinds.containsKey(kind);
   }
 
+  /** Tells whether a list of a kind has an order, and may hold a name more than once. */
+  boolean isOrdered(Type kind) {
+    return kind == Metric.class;
+  }
+
   private Kind known(Class<?> kind) {
     Kind known = kinds.get(kind);
     if (known == null) {
@@ -152,6 +159,7 @@ public final class Catalogue {
     known(Optimizer.class).add(provider.optimizers(), source);
     known(Schedule.class).add(provider.schedules(), source);
     known(Strategy.class).add(provider.techniques(), source);
+    known(Metric.class).add(provider.metrics(), source);
   }
 
   private static Kind kind(String word) {

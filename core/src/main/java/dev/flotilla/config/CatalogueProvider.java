@@ -1,6 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.data.DataSource;
+import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
@@ -31,6 +32,11 @@ public interface CatalogueProvider {
 
   /** Returns learning-rate schedules by the name that a recipe uses. */
   default Map<String, Class<? extends Schedule>> schedules() {
+    return Map.of();
+  }
+
+  /** Returns metrics by the name that a recipe uses. */
+  default Map<String, Class<? extends Metric>> metrics() {
     return Map.of();
   }
 

@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.data.BatchSource;
+import dev.flotilla.metric.Metric;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
@@ -160,6 +161,7 @@ public final class ConfiguredRun {
         .freeze(NamePatterns.anyOf(config.freeze()))
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
         .microBatch(globalBatch())
+        .metrics(config.metrics().toArray(Metric[]::new))
         .nonFinite(config.nonFinite())
         .initialWeights(config.initFrom().weights())
         .agreeOn(config.facts())

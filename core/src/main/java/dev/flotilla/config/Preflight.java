@@ -1,6 +1,7 @@
 package dev.flotilla.config;
 
 import dev.flotilla.data.SampleForm;
+import dev.flotilla.metric.Metrics;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
@@ -35,6 +36,7 @@ final class Preflight {
     if (preflight.attempt(config::checkData)) {
       preflight.attempt(() -> config.data().form().ifPresent(preflight::checkSamples));
     }
+    preflight.attempt(preflight::checkMetrics);
     if (isCountable) {
       preflight.attempt(preflight::checkPatterns);
     }
@@ -90,6 +92,18 @@ final class Preflight {
           wrong.problems().stream()
               .map(it -> placed(Text.dotted("model", it.key()), it.message(), it.fix()))
               .toList());
+    }
+  }
+
+  private void checkMetrics() {
+    var problems = Metrics.problems(config.metrics(), config.model().objective().task());
+    List<Problem> placed = new ArrayList<>();
+    for (int i = 0; i < problems.size(); i++) {
+      String key = "metrics[" + i + "]";
+      problems.get(i).ifPresent(message -> placed.add(placed(key, message, "")));
+    }
+    if (!placed.isEmpty()) {
+      throw new ConfigException(placed);
     }
   }
 

@@ -102,7 +102,7 @@ public final class RecipeSchema {
   }
 
   private Map<String, Object> list(Type itemType) {
-    if (catalogue.hasKind(itemType)) {
+    if (catalogue.hasKind(itemType) && !catalogue.isOrdered(itemType)) {
       return allByName((Class<?>) itemType);
     }
     var schema = new LinkedHashMap<String, Object>();

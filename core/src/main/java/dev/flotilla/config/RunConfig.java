@@ -4,6 +4,7 @@ import dev.flotilla.data.DataSource;
 import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
@@ -44,6 +45,7 @@ import org.jspecify.annotations.Nullable;
  * @param exchange how gradients are reduced
  * @param batchNorm the samples that BatchNorm's statistics are taken over
  * @param eval when the test data is scored
+ * @param metrics what is measured then, besides loss and accuracy
  * @param initFrom weights that the run starts from
  * @param checkpoint when and where the state is saved; null for the end of each epoch, where that
  *     is possible
@@ -95,6 +97,8 @@ public record RunConfig(
             def = "micro_batch")
         StrategyChoice batchNorm,
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
+    @Setting(doc = "What is measured on the test data, besides loss and accuracy.", def = "[]")
+        List<Metric> metrics,
     @Setting(doc = "Weights to start from, instead of what the seed draws.", def = "{}")
         InitFrom initFrom,
     @Setting(
@@ -161,6 +165,7 @@ public record RunConfig(
     freeze = List.copyOf(freeze);
     noDecay = noDecay == null ? null : List.copyOf(noDecay);
     strategy = List.copyOf(strategy);
+    metrics = List.copyOf(metrics);
   }
 
   private static boolean isPositive(@Nullable Number value) {

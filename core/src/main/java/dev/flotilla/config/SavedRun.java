@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SavedCheckpoint;
+import dev.flotilla.metric.Metric;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.train.InitialWeights;
 import dev.flotilla.train.LoopSettings;
@@ -159,6 +160,7 @@ public final class SavedRun {
         .timeout(config.timeout())
         .joinTimeout(config.joinTimeout())
         .initialWeights(weights)
+        .metrics(config.metrics().toArray(Metric[]::new))
         .agreeOn(config.facts())
         .loop(LoopSettings.defaults().withEvaluationBatch(config.eval().batch()));
   }

@@ -73,7 +73,7 @@ public final class SettingsBinder {
   }
 
   private Object list(String path, Node node, Type itemType) {
-    if (catalogue.hasKind(itemType)) {
+    if (catalogue.hasKind(itemType) && !catalogue.isOrdered(itemType)) {
       return named.all(path, node, (Class<?>) itemType);
     }
     if (!(node instanceof Node.Sequence sequence)) {

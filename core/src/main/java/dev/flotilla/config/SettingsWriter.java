@@ -58,7 +58,7 @@ final class SettingsWriter {
   }
 
   private Object list(List<?> values, Type itemType, Predicate<SettingsKey> wanted) {
-    if (!catalogue.hasKind(itemType)) {
+    if (!catalogue.hasKind(itemType) || catalogue.isOrdered(itemType)) {
       List<Object> items = new ArrayList<>();
       values.forEach(value -> items.add(plain(value, itemType, wanted)));
       return items;

@@ -11,6 +11,14 @@ public interface Objective {
   /** Counts right answers; objectives without such a notion return {@link Score#NONE}. */
   Score score(Activations outputs, Batch batch);
 
+  /**
+   * Returns outputs and targets for metrics, row by row; by default the only output and the targets
+   * as they are.
+   */
+  default Answers answers(Activations outputs, Batch batch) {
+    return new Answers(outputs.only(), batch.targets());
+  }
+
   /** Returns what the model is asked for; by default something that others cannot read. */
   default Task task() {
     return Task.OTHER;

@@ -9,9 +9,11 @@ import dev.flotilla.data.EvaluationShard;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
+import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Score;
 import dev.flotilla.world.MissingNativeException;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.bytedeco.pytorch.NoGradGuard;
@@ -22,12 +24,19 @@ public final class Evaluator {
   private final BoundModel model;
   private final SegmentChain chain;
   private final Collective collective;
+  private final List<Metric> metrics;
 
-  /** Creates an evaluator over a chain. */
-  public Evaluator(BoundModel model, SegmentChain chain, Collective collective) {
+  /**
+   * Creates an evaluator over a chain.
+   *
+   * @param metrics what is measured besides loss and score
+   */
+  public Evaluator(
+      BoundModel model, SegmentChain chain, Collective collective, List<Metric> metrics) {
     this.model = model;
     this.chain = chain;
     this.collective = collective;
+    this.metrics = List.copyOf(metrics);
   }
 
   /**
@@ -38,7 +47,7 @@ public final class Evaluator {
    */
   public Optional<Evaluation> evaluate(Dataset data, int batchSize, BooleanSupplier givesUp) {
     var shard = EvaluationShard.of(data, batchSize, collective.rank(), collective.size());
-    var sums = new Sums();
+    var sums = new Sums(new Tallies(metrics));
     try (var _ = new NoGradGuard();
         var loader = shard.loader().pinned(model.device().isCuda())) {
       for (long i = 0; i < shard.batches(); i++) {
@@ -61,6 +70,9 @@ public final class Evaluator {
     sums.loss += terms.sum().item_double();
     sums.count += terms.count();
     sums.samples += batch.samples();
+    if (!sums.tallies.isEmpty()) {
+      sums.tallies.update(model.objective().answers(outputs, batch));
+    }
     sums.score =
         sums.score.plus(
             MissingNativeException.explain(() -> model.objective().score(outputs, batch)));
@@ -68,11 +80,16 @@ public final class Evaluator {
 
   private static final class Sums {
 
+    private final Tallies tallies;
     private double loss;
     private long count;
     private long samples;
     private Score score = Score.NONE;
     private boolean areGivenUp;
+
+    Sums(Tallies tallies) {
+      this.tallies = tallies;
+    }
 
     /** Sums in float64, which holds counts exactly. */
     Optional<Evaluation> overRanks(Collective collective) {
@@ -91,7 +108,9 @@ public final class Evaluator {
         var overall = new Score((long) all[3], (long) all[4], (long) all[5]);
         return all[6] > 0
             ? Optional.empty()
-            : Optional.of(new Evaluation(all[0] / all[1], overall, (long) all[2]));
+            : Optional.of(
+                new Evaluation(
+                    all[0] / all[1], overall, (long) all[2], tallies.overRanks(collective)));
       }
     }
   }

@@ -1,6 +1,7 @@
 package dev.flotilla.pass;
 
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.Answers;
 import dev.flotilla.model.Shape;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
@@ -24,6 +25,11 @@ public final class ModelException extends RuntimeException implements ExitCoded 
     return new ModelException(
         "the loss cannot take outputs of shape %s: %s".formatted(shapes(outputs), firstLine(cause)),
         cause);
+  }
+
+  static ModelException inMetric(String metric, Answers answers, RuntimeException cause) {
+    return new ModelException(
+        "metric %s cannot judge %s: %s".formatted(metric, answers, firstLine(cause)), cause);
   }
 
   private static String shapes(Activations activations) {

@@ -76,6 +76,7 @@ public sealed interface TrainingEvent {
    * @param acc1 top-1 accuracy, or null without such a notion
    * @param acc5 top-5 accuracy, or null without such a notion
    * @param samples samples evaluated
+   * @param metrics what else was measured, by name: numbers, or rows of counts
    */
   record Evaluated(
       int epoch,
@@ -83,7 +84,8 @@ public sealed interface TrainingEvent {
       double loss,
       @Nullable Double acc1,
       @Nullable Double acc5,
-      long samples)
+      long samples,
+      Map<String, Object> metrics)
       implements TrainingEvent {}
 
   /**

@@ -66,7 +66,8 @@ final class FitLog {
             result.loss(),
             orNull(result.score().acc1()),
             orNull(result.score().acc5()),
-            result.samples()));
+            result.samples(),
+            result.shownMetrics()));
   }
 
   private static @Nullable Double orNull(double accuracy) {

@@ -133,14 +133,7 @@ final class FitProgress implements Stateful {
   }
 
   private Evaluation remembered(State fit) {
-    var last = evaluation.orElse(new Evaluation(0, Score.NONE, 0));
-    var part = fit.part("evaluation");
-    return new Evaluation(
-        part.real("loss", last.loss()),
-        new Score(
-            part.number("top1", last.score().top1()),
-            part.number("top5", last.score().top5()),
-            part.number("total", last.score().total())),
-        part.number("samples", last.samples()));
+    return SavedEvaluation.remember(
+        fit.part("evaluation"), evaluation.orElse(new Evaluation(0, Score.NONE, 0)));
   }
 }

@@ -38,6 +38,9 @@ public final class RunSummary {
                 summary.put("accuracy_top5", evaluation.score().acc5());
               }
               summary.put("loss", evaluation.loss());
+              if (!evaluation.metrics().isEmpty()) {
+                summary.put("metrics", evaluation.shownMetrics());
+              }
             });
     summary.put("train_loss", result.loss());
     summary.put("ranks", collective.size());

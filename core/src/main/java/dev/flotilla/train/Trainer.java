@@ -86,7 +86,7 @@ public final class Trainer implements AutoCloseable {
               settings.microBatch(),
               this::microStepsAfter);
       runner = resources.own(newRunner(plan.step()));
-      var evaluator = new Evaluator(model, chain, collective);
+      var evaluator = new Evaluator(model, chain, collective, settings.metrics());
       replica = new Replica(model, statistics, runner.sync(), evaluator, collective);
       guard = new NumberGuard(settings.nonFinite(), this::note);
       checkpoints =

@@ -6,6 +6,7 @@ import dev.flotilla.collective.GpuBackend;
 import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Constant;
 import dev.flotilla.optim.Optimizer;
@@ -55,6 +56,7 @@ public final class TrainerBuilder {
   private final List<Stateful> remembered = new ArrayList<>();
   private @Nullable InitialWeights initialWeights;
   private final List<PlanIssue> warnings = new ArrayList<>();
+  private final List<Metric> metrics = new ArrayList<>();
   private @Nullable RunFolder runFolder;
 
   TrainerBuilder(World world) {
@@ -161,6 +163,12 @@ public final class TrainerBuilder {
   /** Sets when {@code fit} logs and evaluates. */
   public TrainerBuilder loop(LoopSettings value) {
     loop = value;
+    return this;
+  }
+
+  /** Adds metrics that evaluations measure besides loss and accuracy. */
+  public TrainerBuilder metrics(Metric... more) {
+    metrics.addAll(List.of(more));
     return this;
   }
 
@@ -276,6 +284,7 @@ public final class TrainerBuilder {
         remembered,
         nonFinite,
         compareEvery,
-        warnings);
+        warnings,
+        metrics);
   }
 }

@@ -5,11 +5,14 @@ import dev.flotilla.collective.CollectiveSettings;
 import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
+import dev.flotilla.metric.Metric;
+import dev.flotilla.metric.Metrics;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
@@ -56,6 +59,7 @@ import org.jspecify.annotations.Nullable;
  * @param nonFinite what happens when a loss or gradient is not finite
  * @param compareEvery when ranks compare their parameters; nothing for never
  * @param warnings from outside the techniques
+ * @param metrics what evaluations measure besides loss and accuracy
  */
 record TrainerSettings(
     World world,
@@ -81,13 +85,22 @@ record TrainerSettings(
     List<Stateful> remembered,
     NonFinite nonFinite,
     Optional<Every.Updates> compareEvery,
-    List<PlanIssue> warnings) {
+    List<PlanIssue> warnings,
+    List<Metric> metrics) {
 
   TrainerSettings {
     strategies = List.copyOf(strategies);
     facts = Collections.unmodifiableSortedMap(new TreeMap<>(facts));
     remembered = List.copyOf(remembered);
     warnings = List.copyOf(warnings);
+    metrics = List.copyOf(metrics);
+    Metrics.problems(metrics, model.objective().task()).stream()
+        .flatMap(Optional::stream)
+        .findFirst()
+        .ifPresent(
+            problem -> {
+              throw new ConfigException("metrics", problem);
+            });
   }
 
   /** Returns how this rank's operations share the cores of the host. */

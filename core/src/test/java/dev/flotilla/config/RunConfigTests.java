@@ -124,6 +124,7 @@ final class RunConfigTests {
             "exchange",
             "batch_norm",
             "eval",
+            "metrics",
             "init_from",
             "non_finite",
             "compare_every",

@@ -3,10 +3,12 @@ package dev.flotilla.zoo.model;
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.Answers;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Score;
 import dev.flotilla.model.Shape;
+import dev.flotilla.model.Task;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -105,5 +107,22 @@ public record BertPretraining(double nspWeight) implements Objective {
       long top1 = hits.narrow(1, 0, 1).sum().item_long();
       return new Score(top1, hits.sum().item_long(), maskedTokens(batch.hostTargets()).numel());
     }
+  }
+
+  /** Which tokens were masked; whether sentences follow each other is left out. */
+  @Override
+  public Answers answers(Activations outputs, Batch batch) {
+    try (var scope = TensorScope.open()) {
+      Tensor tokens = predictedTokens(batch);
+      Tensor places = tokens.ge(new Scalar(0)).nonzero().flatten();
+      return new Answers(
+          scope.handOut(outputs.tensors().get(0).index_select(0, places)),
+          scope.handOut(tokens.index_select(0, places)));
+    }
+  }
+
+  @Override
+  public Task task() {
+    return Task.CLASSIFICATION;
   }
 }

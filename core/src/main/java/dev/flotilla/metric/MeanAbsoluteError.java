@@ -1,0 +1,30 @@
+package dev.flotilla.metric;
+
+import dev.flotilla.model.Task;
+import dev.flotilla.settings.Summary;
+
+/** The mean over all numbers of the absolute difference between outputs and targets. */
+@Summary("Mean of absolute differences.")
+public record MeanAbsoluteError() implements Metric {
+
+  @Override
+  public String name() {
+    return "mae";
+  }
+
+  @Override
+  public boolean higherIsBetter() {
+    return false;
+  }
+
+  @Override
+  public boolean suits(Task task) {
+    return task != Task.CLASSIFICATION;
+  }
+
+  @Override
+  public Tally start() {
+    return new MeanOf.Mean(
+        answers -> Pairs.of(answers).map((given, right) -> Math.abs(given - right)));
+  }
+}
