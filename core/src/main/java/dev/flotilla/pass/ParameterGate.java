@@ -29,6 +29,14 @@ public interface ParameterGate {
   /** Takes part in what other ranks do during forward and backward, on a rank without a batch. */
   default void passWithoutBatch() {}
 
+  /**
+   * Runs forward passes of this rank alone, to see what they cost: parameters have their sizes, and
+   * perhaps not their values.
+   */
+  default void whileAlone(Runnable passes) {
+    passes.run();
+  }
+
   /** Waits for parameters that are under way. */
   default void settle() {}
 

@@ -174,6 +174,16 @@ final class PartRunner implements AutoCloseable {
             : Seeds.mix(seed, rank, microStep, place.segment(), place.index()));
   }
 
+  /** Runs passes of this rank alone, which other ranks do not make. */
+  void alone(Runnable passes) {
+    model.gate().whileAlone(passes);
+  }
+
+  /** Waits until the parameters of a part are there. */
+  void enter(int part) {
+    model.gate().enter(model.parts().get(part).segment());
+  }
+
   /** Waits until the parameters of a span are there, before backward goes through it. */
   void enterBackward(Span span) {
     var all = model.parts();
@@ -192,7 +202,7 @@ final class PartRunner implements AutoCloseable {
   }
 
   private Activations run(int part, Segment.Forward forward, Activations input, ForwardMode mode) {
-    model.gate().enter(model.parts().get(part).segment());
+    enter(part);
     // Handles of intermediates keep their memory alive, so each part frees its own at once.
     try (var _ = TensorScope.open()) {
       var output = MissingNativeException.explain(() -> forward.apply(input, mode));

@@ -50,11 +50,14 @@ public final class ProfilingPass {
    * and time as well, so the middle of the bytes counts, and the least of the times.
    */
   public List<PartCost> measure(int rounds) {
-    round();
     List<List<PartCost>> all = new ArrayList<>();
-    for (int i = 0; i < rounds; i++) {
-      all.add(round());
-    }
+    parts.alone(
+        () -> {
+          round();
+          for (int i = 0; i < rounds; i++) {
+            all.add(round());
+          }
+        });
     return IntStream.range(0, count).mapToObj(part -> PartCost.typical(part, all)).toList();
   }
 
@@ -74,6 +77,8 @@ public final class ProfilingPass {
     try (var _ = TensorScope.open();
         var relay = new Relay(input)) {
       var device = parts.device();
+      // Memory of parameters that come here is none that the part takes.
+      parts.enter(part);
       device.synchronize();
       long before = NativeMemory.liveBytes(device);
       long start = System.nanoTime();

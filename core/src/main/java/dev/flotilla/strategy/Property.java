@@ -25,8 +25,6 @@ public enum Property {
   SHARDS_STATE("each rank keeps slices of what all ranks would hold alike"),
   /** The parameters of a segment are there only while it runs. */
   SHARDS_PARAMETERS("parameters are gathered segment by segment"),
-  /** What a batch costs is measured by running it, at times on one rank alone. */
-  PROFILES_BATCHES("batches are run to measure what they cost"),
   /** BatchNorm's statistics are taken over several micro-batches or ranks, by collectives. */
   POOLS_STATISTICS("statistics of batches are exchanged in forward and backward"),
   /** What forward computes is thrown away and computed again in backward. */

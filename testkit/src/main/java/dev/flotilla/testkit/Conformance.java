@@ -213,6 +213,10 @@ public final class Conformance {
                 new Sharding(2), buckets(Dtype.BF16), new GradientMerge(3), new ClipByNorm(0.5)),
             0.05),
         half("sharding 2 and bf16", new Sharding(2), new MixedPrecision(Dtype.BF16)),
+        new Row(
+            "sharding 3, and recompute by plan",
+            Promise.EXACT,
+            List.of(new Sharding(3), Recompute.auto(1 << 20))),
         new Row("sharding 3", Promise.EXACT, List.of(new Sharding(3))),
         new Row(
             "sharding 3 in buckets, recompute, merge and clip",

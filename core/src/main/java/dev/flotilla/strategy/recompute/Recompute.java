@@ -116,9 +116,7 @@ public record Recompute(
 
   @Override
   public Set<Property> properties() {
-    return checkpoints != null && checkpoints.isAuto()
-        ? Set.of(Property.RECOMPUTES_FORWARD, Property.PROFILES_BATCHES)
-        : Set.of(Property.RECOMPUTES_FORWARD);
+    return Set.of(Property.RECOMPUTES_FORWARD);
   }
 
   private String description() {

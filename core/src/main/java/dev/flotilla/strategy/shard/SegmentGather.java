@@ -50,6 +50,9 @@ final class SegmentGather implements Sync, ParameterGate {
   private final Map<Integer, List<Pending>> underWay = new HashMap<>();
   // Sections that are not freed between two uses, but only when an update has changed them.
   private final Set<Integer> staying = new HashSet<>();
+  // Sections that hold no values, while this rank runs alone.
+  private final Set<Integer> lent = new HashSet<>();
+  private boolean isAlone;
   private boolean isWhole;
   private int first = 0;
   private int last = -1;
@@ -131,6 +134,10 @@ final class SegmentGather implements Sync, ParameterGate {
 
   @Override
   public void enter(int segment) {
+    if (isAlone) {
+      lend(used.get(segment));
+      return;
+    }
     if (isWhole || (first <= segment && segment <= last)) {
       return;
     }
@@ -163,6 +170,35 @@ final class SegmentGather implements Sync, ParameterGate {
     return segments.stream().anyMatch(it -> first <= it && it <= last)
         || (segments.size() > 1
             && segments.stream().anyMatch(it -> isForward ? it > last : it < first));
+  }
+
+  /** What a pass costs does not depend on values, so that no other rank has to send any. */
+  @Override
+  public void whileAlone(Runnable passes) {
+    settle();
+    isAlone = true;
+    try {
+      passes.run();
+    } finally {
+      lend(List.of());
+      isAlone = false;
+    }
+  }
+
+  private void lend(List<Integer> wanted) {
+    for (int section : List.copyOf(lent)) {
+      if (!wanted.contains(section)) {
+        sections.get(section).free();
+        lent.remove(section);
+      }
+    }
+    for (int section : wanted) {
+      if (!sections.get(section).isPresent()) {
+        sections.get(section).allocate();
+        sections.get(section).values().zero_();
+        lent.add(section);
+      }
+    }
   }
 
   @Override

@@ -259,11 +259,6 @@ public record Sharding(
     reasons.put(
         Property.LETS_RANKS_DIFFER,
         "slices of one model are spread over ranks that must hold the same one");
-    if (stage == 3) {
-      reasons.put(
-          Property.PROFILES_BATCHES,
-          "a rank that runs a batch alone would wait for the others' parameters");
-    }
     return reasons;
   }
 

@@ -224,7 +224,7 @@ class ShardingPlanTests {
             new Adam(0.01),
             new Sharding(stage),
             new GradientMerge(4),
-            Recompute.every(1),
+            Recompute.auto(1 << 20),
             new MixedPrecision(Dtype.FP16),
             new PooledBatchNorm(PoolOver.SYNC),
             new FuseAllReduce(),

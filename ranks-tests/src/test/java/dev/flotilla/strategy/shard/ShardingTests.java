@@ -11,6 +11,7 @@ import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.pass.BoundModel;
+import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
@@ -23,11 +24,16 @@ import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.bytedeco.javacpp.Pointer;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -201,6 +207,57 @@ class ShardingTests {
                   }
                   if (step == 6) {
                     assertThat(trainer.read(BoundModel::segmentNames)).hasSize(3);
+                  }
+                }
+                trainer.averageParameters();
+                return Snapshot.of(trainer);
+              }
+            })
+        .getFirst();
+  }
+
+  /**
+   * Ranks run batches alone to see what they cost, each when it gets one of a new size, and come to
+   * checkpoints of their own.
+   */
+  @Test
+  void ranksWhoseCheckpointsArePlannedGatherTogether() {
+    var plans = Collections.synchronizedSet(new HashSet<String>());
+    var plain = planned(plans, new GradientMerge(2));
+    plans.clear();
+    Strategy[] all = {new GradientMerge(2), Recompute.auto(100_000), new Sharding(3)};
+    assertThat(planned(plans, all).relativeDistance(plain)).isLessThan(1e-13);
+    assertThat(plans)
+        .anyMatch(plan -> plan.contains("recomputed"))
+        .anyMatch(plan -> plan.startsWith("recompute plan") && !plan.contains("recomputed"));
+  }
+
+  private static Snapshot planned(Set<String> plans, Strategy... techniques) {
+    return Ranks.of(2)
+        .callWorlds(
+            world -> {
+              try (var trainer =
+                  Trainer.on(world)
+                      .model(new Mlp(8, List.of(64, 64, 64), 4))
+                      .optimizer(new Momentum(0.05, 0.9))
+                      .precision(Precision.FLOAT64)
+                      .strategy(techniques)
+                      .threads(1)
+                      .events(
+                          event -> {
+                            if (event instanceof TrainingEvent.Measured(var text)) {
+                              plans.add(text);
+                            }
+                          })
+                      .build()) {
+                trainer.plannedUpdates(100);
+                for (int step = 0; step < 8; step++) {
+                  int samples = step == 2 ? 0 : 8 << (2 * world.rank() + step / 4);
+                  try (var _ = TensorScope.open()) {
+                    trainer.step(
+                        samples == 0
+                            ? Batch.empty()
+                            : POINTS.load(IntStream.range(step, step + samples).toArray()));
                   }
                 }
                 trainer.averageParameters();
