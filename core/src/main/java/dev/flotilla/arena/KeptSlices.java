@@ -18,6 +18,7 @@ public final class KeptSlices implements AutoCloseable {
   private final List<Range> ranges;
   private final StateMemory memory;
   private final Map<Range, Tensor> slices = new LinkedHashMap<>();
+  private boolean isUnderWay;
 
   /**
    * Allocates slices for these parts of a layout, filled with zeros.
@@ -72,9 +73,29 @@ public final class KeptSlices implements AutoCloseable {
         });
   }
 
-  /** Adds to what is kept of a part, from wherever the summand lies. */
+  /**
+   * Adds to what is kept of a part. A slice beside the device is brought there and back, which goes
+   * on until {@link #settle}.
+   */
   public void add(Range range, Tensor summand) {
-    of(range).ifPresent(slice -> slice.add_(ComputeDevice.of(slice).bring(summand)));
+    of(range)
+        .ifPresent(
+            slice -> {
+              var here = ComputeDevice.of(summand).bring(slice);
+              here.add_(summand);
+              if (here != slice) {
+                slice.copy_(here, true);
+                isUnderWay = true;
+              }
+            });
+  }
+
+  /** Waits until all that was added has arrived. */
+  public void settle() {
+    if (isUnderWay) {
+      memory.device().synchronize();
+      isUnderWay = false;
+    }
   }
 
   void clear() {

@@ -51,6 +51,11 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
    */
   public record BoundPart(int segment, int index, Part part) {}
 
+  /** Parameters whose values are drawn at once. */
+  private static final long DRAWN_ON_DEVICE = 1L << 30;
+
+  private static final long DRAWN_ON_HOST = 1L << 26;
+
   private final Model model;
   private final Precision precision;
   private final ComputeDevice device;
@@ -127,21 +132,39 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   }
 
   /**
-   * Gives the trainable parameters their first values, section by section: drawn from the seed,
-   * unless a module has brought its own. Where this rank keeps a share, no more than one section
-   * has memory at a time.
+   * Gives the trainable parameters their first values: drawn from the seed, unless a module has
+   * brought its own. Where this rank keeps a share, only a few sections have memory at a time, so
+   * many that all cores have something to draw.
    *
-   * @param more may change the values of each section before the next one is filled
+   * @param more may change the values of each section before they count
    */
   public void fill(Consumer<Section> more) {
+    long most = device.isCuda() ? DRAWN_ON_DEVICE : DRAWN_ON_HOST;
+    List<Section> open = new ArrayList<>();
+    long bytes = 0;
     for (var section : arena.sections()) {
-      section.allocate();
-      var drawn =
-          arena.layout().in(section.range()).stream()
-              .map(Slot::spec)
-              .filter(spec -> !adopted.contains(spec.name()))
-              .toList();
-      initialization.writeInto(drawn, this::parameter);
+      long added = section.range().length() * precision.bytes();
+      if (!open.isEmpty() && bytes + added > most) {
+        fill(open, more);
+        open.clear();
+        bytes = 0;
+      }
+      open.add(section);
+      bytes += added;
+    }
+    fill(open, more);
+  }
+
+  private void fill(List<Section> sections, Consumer<Section> more) {
+    sections.forEach(Section::allocate);
+    var drawn =
+        sections.stream()
+            .flatMap(section -> arena.layout().in(section.range()).stream())
+            .map(Slot::spec)
+            .filter(spec -> !adopted.contains(spec.name()))
+            .toList();
+    initialization.writeInto(drawn, this::parameter);
+    for (var section : sections) {
       more.accept(section);
       arena.takeValues(section);
       if (arena.keptValues().isPresent()) {

@@ -73,6 +73,9 @@ final class SliceExchange implements Exchange {
         try (var _ = TensorScope.open()) {
           arrival.await();
           add(units, sums);
+          if (bucket.isLast()) {
+            kept.settle();
+          }
         } finally {
           TensorScope.free(packed);
           TensorScope.free(sums);
