@@ -36,7 +36,7 @@ final class MetricText {
 
   private static String row(List<?> cells) {
     var text = new StringBuilder();
-    cells.forEach(cell -> text.append(String.format(Locale.ROOT, "%7d", cell)));
+    cells.forEach(cell -> text.append(String.format(Locale.ROOT, "%7s", cell)));
     return text.toString();
   }
 }

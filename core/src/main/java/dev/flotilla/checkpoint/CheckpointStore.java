@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The folder that holds a run's checkpoints, and the protocol by which they come and go.
@@ -131,16 +132,18 @@ final class CheckpointStore {
   }
 
   /**
-   * Removes all but the newest checkpoints of a run; those that are known to be bad do not count,
-   * and those of another run, from which this one has branched, stay.
+   * Removes all but the newest checkpoints of a run, and the best one if there is any; those that
+   * are known to be bad do not count, and those of another run, from which this one has branched,
+   * stay.
    */
-  void retain(int keep, String run, List<Path> bad) throws IOException {
+  void retain(int keep, String run, List<Path> bad, @Nullable Position best) throws IOException {
     int kept = 0;
     for (var checkpoint : committed()) {
       Optional<SavedCheckpoint> sound = sound(checkpoint);
       if (kept < keep) {
         kept += bad.contains(checkpoint) || sound.isEmpty() ? 0 : 1;
-      } else if (sound.flatMap(SavedCheckpoint::run).orElse(run).equals(run)) {
+      } else if (!position(checkpoint).orElseThrow().equals(best)
+          && sound.flatMap(SavedCheckpoint::run).orElse(run).equals(run)) {
         remove(checkpoint);
       }
     }

@@ -40,6 +40,7 @@ public final class Checkpointer implements AutoCloseable {
   private final SnapshotMemory memory = new SnapshotMemory();
   private final List<Path> bad = new ArrayList<>();
   private @Nullable CompletableFuture<Void> underWay;
+  private volatile @Nullable Position best;
 
   /**
    * Creates the writer of a rank.
@@ -101,6 +102,11 @@ public final class Checkpointer implements AutoCloseable {
    */
   public void distrust(Path checkpoint) {
     bad.add(checkpoint);
+  }
+
+  /** Says which checkpoint is kept besides the newest ones. */
+  public void keepBest(Position position) {
+    best = position;
   }
 
   /**
@@ -205,7 +211,7 @@ public final class Checkpointer implements AutoCloseable {
       throw failure;
     }
     if (rank == 0) {
-      store.retain(keep, run, bad);
+      store.retain(keep, run, bad, best);
     }
   }
 

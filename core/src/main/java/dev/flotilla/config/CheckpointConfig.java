@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param dir where; null for {@code checkpoints} in the run's folder
  * @param async whether training goes on while a checkpoint is written
  * @param onError what happens when one cannot be written
+ * @param best the value whose best checkpoint is kept too; null for none
  */
 public record CheckpointConfig(
     @Setting(doc = "When to save: epoch, end, or a number of updates.", def = "epoch") Every every,
@@ -29,7 +30,11 @@ public record CheckpointConfig(
     @Setting(
             doc = "When a checkpoint cannot be written: continue training, or stop.",
             def = "continue")
-        CheckpointSettings.OnError onError) {
+        CheckpointSettings.OnError onError,
+    @Setting(
+            doc = "Value whose best checkpoint is saved and kept too: loss, accuracy, or a metric.",
+            def = "null")
+        @Nullable String best) {
 
   /** Checks the number. */
   public CheckpointConfig {
@@ -39,6 +44,6 @@ public record CheckpointConfig(
   /** Returns the settings of a run in a folder. */
   CheckpointSettings in(Path checkpoints) {
     return new CheckpointSettings(
-        dir == null ? checkpoints : dir, every, keep, async, onError, true);
+        dir == null ? checkpoints : dir, every, keep, async, onError, true, best);
   }
 }

@@ -162,6 +162,7 @@ public final class ConfiguredRun {
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
         .microBatch(globalBatch())
         .metrics(config.metrics().toArray(Metric[]::new))
+        .stopWhen(config.stopWhen())
         .nonFinite(config.nonFinite())
         .initialWeights(config.initFrom().weights())
         .agreeOn(config.facts())

@@ -5,6 +5,8 @@ import dev.flotilla.metric.Metrics;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
+import dev.flotilla.train.Every;
+import dev.flotilla.train.WatchedValue;
 import dev.flotilla.world.World;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,8 +104,27 @@ final class Preflight {
       String key = "metrics[" + i + "]";
       problems.get(i).ifPresent(message -> placed.add(placed(key, message, "")));
     }
+    checkDecisions(placed::add);
     if (!placed.isEmpty()) {
       throw new ConfigException(placed);
+    }
+  }
+
+  private void checkDecisions(Consumer<Problem> problems) {
+    var task = config.model().objective().task();
+    var stop = config.stopWhen();
+    if (stop != null) {
+      stop.problem(config.metrics(), task)
+          .ifPresent(message -> problems.accept(placed("stop_when.metric", message, "")));
+      if (config.eval().every() instanceof Every.End) {
+        problems.accept(
+            placed("stop_when", "needs evaluations before the end", "set eval.every to epoch"));
+      }
+    }
+    var checkpoint = config.checkpoint();
+    if (checkpoint != null && checkpoint.best() != null) {
+      WatchedValue.problem(checkpoint.best(), config.metrics(), task)
+          .ifPresent(message -> problems.accept(placed("checkpoint.best", message, "")));
     }
   }
 

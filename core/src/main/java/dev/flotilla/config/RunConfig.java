@@ -14,6 +14,7 @@ import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.StrategyChoice;
 import dev.flotilla.train.NonFinite;
+import dev.flotilla.train.StopWhen;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,6 +47,7 @@ import org.jspecify.annotations.Nullable;
  * @param batchNorm the samples that BatchNorm's statistics are taken over
  * @param eval when the test data is scored
  * @param metrics what is measured then, besides loss and accuracy
+ * @param stopWhen when the run ends early; null for never
  * @param initFrom weights that the run starts from
  * @param checkpoint when and where the state is saved; null for the end of each epoch, where that
  *     is possible
@@ -99,6 +101,8 @@ public record RunConfig(
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
     @Setting(doc = "What is measured on the test data, besides loss and accuracy.", def = "[]")
         List<Metric> metrics,
+    @Setting(doc = "Ends the run when evaluations get no better; by default never.", def = "null")
+        @Nullable StopWhen stopWhen,
     @Setting(doc = "Weights to start from, instead of what the seed draws.", def = "{}")
         InitFrom initFrom,
     @Setting(

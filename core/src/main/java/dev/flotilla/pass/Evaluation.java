@@ -5,6 +5,7 @@ import dev.flotilla.model.Score;
 import dev.flotilla.text.NearestName;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 
@@ -22,8 +23,8 @@ public record Evaluation(
   /** The name of the loss among {@link #values}. */
   public static final String LOSS = "loss";
 
-  private static final String ACCURACY = "accuracy";
-  private static final String ACCURACY_TOP5 = "accuracy_top5";
+  /** Names among {@link #values} that a classifier has. */
+  public static final List<String> OF_CLASSES = List.of("accuracy", "accuracy_top5");
 
   /** Copies the metrics. */
   public Evaluation {
@@ -40,8 +41,8 @@ public record Evaluation(
     Map<String, Double> values = new LinkedHashMap<>();
     values.put(LOSS, loss);
     if (score.total() > 0) {
-      values.put(ACCURACY, score.acc1());
-      values.put(ACCURACY_TOP5, score.acc5());
+      values.put(OF_CLASSES.getFirst(), score.acc1());
+      values.put(OF_CLASSES.getLast(), score.acc5());
     }
     metrics.forEach((name, value) -> values.put(name, value.value()));
     return values;

@@ -2,6 +2,7 @@ package dev.flotilla.train;
 
 import dev.flotilla.settings.Check;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * When and where a fit saves checkpoints.
@@ -13,9 +14,17 @@ import java.nio.file.Path;
  * @param onError what happens when one cannot be written
  * @param isRequired whether a folder that not all ranks see is an error; otherwise the run goes on
  *     without checkpoints and says so
+ * @param best the value whose best checkpoint is saved and kept besides the newest ones; null for
+ *     none
  */
 public record CheckpointSettings(
-    Path folder, Every every, int keep, boolean async, OnError onError, boolean isRequired) {
+    Path folder,
+    Every every,
+    int keep,
+    boolean async,
+    OnError onError,
+    boolean isRequired,
+    @Nullable String best) {
 
   /** What happens when a checkpoint cannot be written. */
   public enum OnError {
@@ -32,7 +41,7 @@ public record CheckpointSettings(
 
   /** Saves at the end of each epoch behind the training, and keeps three. */
   public static CheckpointSettings in(Path folder) {
-    return new CheckpointSettings(folder, Every.epoch(), 3, true, OnError.CONTINUE, true);
+    return new CheckpointSettings(folder, Every.epoch(), 3, true, OnError.CONTINUE, true, null);
   }
 
   /** Returns the same settings with another number of updates between two checkpoints. */
@@ -42,11 +51,21 @@ public record CheckpointSettings(
 
   /** Returns the same settings for other times. */
   public CheckpointSettings every(Every other) {
-    return new CheckpointSettings(folder, other, keep, async, onError, isRequired);
+    return new CheckpointSettings(folder, other, keep, async, onError, isRequired, best);
+  }
+
+  /**
+   * Returns the same settings where a checkpoint is also saved whenever an evaluation is the best
+   * so far, and the best one is kept.
+   *
+   * @param metric which value decides: {@code loss}, {@code accuracy}, or the name of a metric
+   */
+  public CheckpointSettings best(String metric) {
+    return new CheckpointSettings(folder, every, keep, async, onError, isRequired, metric);
   }
 
   /** Returns the same settings for a run that nobody has asked to save. */
   public CheckpointSettings ifPossible() {
-    return new CheckpointSettings(folder, every, keep, async, onError, false);
+    return new CheckpointSettings(folder, every, keep, async, onError, false, best);
   }
 }

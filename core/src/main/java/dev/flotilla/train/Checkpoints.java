@@ -76,6 +76,13 @@ final class Checkpoints implements AutoCloseable {
     saves.save(position, facts, parts);
   }
 
+  /** Says which one is kept besides the newest. */
+  void keepBest(Position position) {
+    if (saves != null) {
+      saves.keepBest(position);
+    }
+  }
+
   /** Waits until the last one is committed. */
   void await() {
     if (saves != null) {

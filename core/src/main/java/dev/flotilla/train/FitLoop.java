@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import dev.flotilla.checkpoint.Position;
 import dev.flotilla.control.JobLink;
 import dev.flotilla.data.BatchLoader;
 import dev.flotilla.data.BatchSource;
@@ -7,6 +8,7 @@ import dev.flotilla.data.RankShard;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
 import java.util.Optional;
@@ -26,6 +28,7 @@ final class FitLoop {
   private final FitProgress progress;
   private final JobLink link;
   private final FitLog log;
+  private final FitDecisions decisions;
   private final Stopwatch training = new Stopwatch();
   private int rollbacks;
   private long emptyWindows;
@@ -40,6 +43,8 @@ final class FitLoop {
     this.progress = trainer.progress();
     this.link = trainer.link();
     this.log = new FitLog(trainer, progress, settings.events());
+    this.decisions = new FitDecisions(settings, progress);
+    requireEvaluations();
     if (progress.isUnderWay) {
       progress.continueWith(source, ranks);
     } else {
@@ -50,6 +55,18 @@ final class FitLoop {
         FitLength.of(epochs, loop.maxUpdates(), microSteps, trainer.updateCount(microSteps));
     this.epochs = length.epochs();
     this.lastUpdate = progress.firstUpdate + length.updates();
+  }
+
+  /** Decisions that nothing can lead to are a mistake. */
+  private void requireEvaluations() {
+    var checkpoints = settings.checkpoints();
+    boolean decides =
+        settings.stopWhen() != null || (checkpoints != null && checkpoints.best() != null);
+    if (decides && loop.testData() == null) {
+      throw new ConfigException(
+          settings.stopWhen() == null ? "checkpoint.best" : "stop_when",
+          "looks at evaluations, but the loop has no test data: set loop(...)");
+    }
   }
 
   /** Trains; whoever asks for a stop before or after ends the process as always. */
@@ -63,6 +80,7 @@ final class FitLoop {
 
   private FitResult train() {
     trainer.checkpoints().begin();
+    keepBest();
     trainer.plannedUpdates(lastUpdate);
     settings
         .events()
@@ -103,7 +121,7 @@ final class FitLoop {
   }
 
   private boolean isDone() {
-    return loop.maxUpdates() > 0 && trainer.updates() >= lastUpdate;
+    return progress.isStopped || (loop.maxUpdates() > 0 && trainer.updates() >= lastUpdate);
   }
 
   /**
@@ -111,6 +129,9 @@ final class FitLoop {
    * epoch that has begun is looked at again: all that is left of it may be its end.
    */
   private boolean hasMore() {
+    if (progress.isStopped) {
+      return false;
+    }
     return loop.maxUpdates() > 0 ? !isDone() || progress.index > 0 : progress.epoch < epochs;
   }
 
@@ -152,7 +173,7 @@ final class FitLoop {
                 trainer.updates() - progress.updatesBeforeEpoch,
                 training.seconds() - progress.secondsBeforeEpoch));
     progress.nextEpoch(trainer.updates(), training.seconds());
-    if (savesEvery().isDueAfterEpoch()) {
+    if (savesEvery().isDueAfterEpoch() || progress.isBestNow) {
       saveAsPlanned();
     }
     return true;
@@ -221,7 +242,7 @@ final class FitLoop {
   }
 
   private void saveIfDueAfter(long updates) {
-    if (savesEvery().isDueAfter(updates)) {
+    if (savesEvery().isDueAfter(updates) || progress.isBestNow) {
       saveAsPlanned();
     }
   }
@@ -287,10 +308,17 @@ final class FitLoop {
     link.doing("saving a checkpoint");
     progress.seconds = training.seconds();
     progress.savedAt = trainer.microSteps();
+    progress.isBestNow = false;
     training.stop();
     rollbacks = 0;
     trainer.saveQuietly();
     training.start(progress.seconds);
+  }
+
+  private void keepBest() {
+    if (progress.best.isKnown()) {
+      trainer.checkpoints().keepBest(progress.best.position());
+    }
   }
 
   private void evaluate(int epoch) {
@@ -308,5 +336,7 @@ final class FitLoop {
     progress.evaluation = result;
     progress.evaluatedAt = trainer.updates();
     log.evaluated(epoch, result.orElseThrow());
+    decisions.after(result.orElseThrow(), new Position(trainer.updates(), trainer.microSteps()));
+    keepBest();
   }
 }

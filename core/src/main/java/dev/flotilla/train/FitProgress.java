@@ -46,6 +46,15 @@ final class FitProgress implements Stateful {
   long evaluatedAt = NEVER;
   long savedAt = NEVER;
 
+  /** What decisions have seen of evaluations. */
+  final BestValue watched = new BestValue();
+
+  final BestValue best = new BestValue();
+  boolean isStopped;
+
+  /** Whether the last evaluation is the best, and no checkpoint was saved since. */
+  boolean isBestNow;
+
   /** Begins a new fit. */
   void begin(long epochsBefore, long updatesBefore, long samplesOfABatch) {
     isUnderWay = true;
@@ -64,6 +73,10 @@ final class FitProgress implements Stateful {
     evaluation = Optional.empty();
     evaluatedAt = NEVER;
     savedAt = NEVER;
+    watched.forget();
+    best.forget();
+    isStopped = false;
+    isBestNow = false;
   }
 
   /**
@@ -123,6 +136,10 @@ final class FitProgress implements Stateful {
     evaluatedAt = fit.number("evaluated_at", evaluatedAt);
     savedAt = fit.number("saved_at", savedAt);
     evaluation = evaluatedAt == NEVER ? Optional.empty() : Optional.of(remembered(fit));
+    watched.remember(fit.part("watched"));
+    best.remember(fit.part("best"));
+    // Earlier versions did not stop.
+    isStopped = fit.has("stopped") && fit.number("stopped", isStopped ? 1 : 0) == 1;
     rememberTimes(fit);
   }
 

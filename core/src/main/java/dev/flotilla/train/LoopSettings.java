@@ -24,6 +24,16 @@ public record LoopSettings(
     return new LoopSettings(Every.updates(10), null, Every.epoch(), 256, 0);
   }
 
+  /** Returns the same settings with data to evaluate on. */
+  public LoopSettings evaluateOn(Dataset data) {
+    return new LoopSettings(logEvery, data, evaluateEvery, evaluationBatch, maxUpdates);
+  }
+
+  /** Returns the same settings with other times to evaluate at. */
+  public LoopSettings each(Every when) {
+    return new LoopSettings(logEvery, testData, when, evaluationBatch, maxUpdates);
+  }
+
   /** Returns the same settings with another number of samples that are evaluated at once. */
   public LoopSettings withEvaluationBatch(int samples) {
     return new LoopSettings(logEvery, testData, evaluateEvery, samples, maxUpdates);

@@ -33,7 +33,7 @@ final class SavedEvaluation {
     // Earlier versions had no metrics.
     var saved = state.has("metrics") ? state.text("metrics", String.join(",", names)) : "";
     var values = new LinkedHashMap<String, MetricValue>();
-    for (var name : saved.isEmpty() ? List.<String>of() : List.of(saved.split(","))) {
+    for (var name : saved.isEmpty() ? List.<String>of() : List.of(saved.split(",", -1))) {
       var value = last.getOrDefault(name, new MetricValue(0, List.of()));
       var part = state.part("metrics/" + name);
       values.put(
@@ -52,7 +52,7 @@ final class SavedEvaluation {
 
   private static List<List<Long>> table(String text) {
     return text.lines()
-        .map(row -> Arrays.stream(row.split(" ")).map(Long::valueOf).toList())
+        .map(row -> Arrays.stream(row.split(" ", -1)).map(Long::valueOf).toList())
         .toList();
   }
 }

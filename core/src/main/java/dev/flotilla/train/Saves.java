@@ -224,6 +224,10 @@ final class Saves implements AutoCloseable {
     handle(checkpointer.await());
   }
 
+  void keepBest(Position position) {
+    checkpointer.keepBest(position);
+  }
+
   void distrust(Path checkpoint) {
     checkpointer.distrust(checkpoint);
   }

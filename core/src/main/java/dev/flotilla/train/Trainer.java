@@ -30,6 +30,7 @@ import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -352,9 +353,11 @@ public final class Trainer implements AutoCloseable {
     return runner.updateCount(microStepsPerEpoch);
   }
 
-  /** Returns what techniques have to say in the run's summary. */
+  /** Returns what techniques and decisions have to say in the run's summary. */
   public Map<String, Object> metrics() {
-    return runner.metrics();
+    Map<String, Object> all = new LinkedHashMap<>(runner.metrics());
+    all.putAll(new FitDecisions(settings, progress).forSummary());
+    return all;
   }
 
   SegmentChain chain() {

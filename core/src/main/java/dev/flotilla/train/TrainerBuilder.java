@@ -57,6 +57,7 @@ public final class TrainerBuilder {
   private @Nullable InitialWeights initialWeights;
   private final List<PlanIssue> warnings = new ArrayList<>();
   private final List<Metric> metrics = new ArrayList<>();
+  private @Nullable StopWhen stopWhen;
   private @Nullable RunFolder runFolder;
 
   TrainerBuilder(World world) {
@@ -169,6 +170,12 @@ public final class TrainerBuilder {
   /** Adds metrics that evaluations measure besides loss and accuracy. */
   public TrainerBuilder metrics(Metric... more) {
     metrics.addAll(List.of(more));
+    return this;
+  }
+
+  /** Sets when {@code fit} ends early; by default never. */
+  public TrainerBuilder stopWhen(@Nullable StopWhen value) {
+    stopWhen = value;
     return this;
   }
 
@@ -285,6 +292,7 @@ public final class TrainerBuilder {
         nonFinite,
         compareEvery,
         warnings,
-        metrics);
+        metrics,
+        stopWhen);
   }
 }

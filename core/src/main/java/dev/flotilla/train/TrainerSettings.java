@@ -60,6 +60,7 @@ import org.jspecify.annotations.Nullable;
  * @param compareEvery when ranks compare their parameters; nothing for never
  * @param warnings from outside the techniques
  * @param metrics what evaluations measure besides loss and accuracy
+ * @param stopWhen when a fit ends early; null for never
  */
 record TrainerSettings(
     World world,
@@ -86,7 +87,8 @@ record TrainerSettings(
     NonFinite nonFinite,
     Optional<Every.Updates> compareEvery,
     List<PlanIssue> warnings,
-    List<Metric> metrics) {
+    List<Metric> metrics,
+    @Nullable StopWhen stopWhen) {
 
   TrainerSettings {
     strategies = List.copyOf(strategies);
@@ -94,13 +96,21 @@ record TrainerSettings(
     remembered = List.copyOf(remembered);
     warnings = List.copyOf(warnings);
     metrics = List.copyOf(metrics);
-    Metrics.problems(metrics, model.objective().task()).stream()
-        .flatMap(Optional::stream)
-        .findFirst()
-        .ifPresent(
-            problem -> {
-              throw new ConfigException("metrics", problem);
-            });
+    Metrics.problems(metrics, model.objective().task()).forEach(it -> refuse("metrics", it));
+    if (stopWhen != null) {
+      refuse("stop_when.metric", stopWhen.problem(metrics, model.objective().task()));
+    }
+    if (checkpoints != null && checkpoints.best() != null) {
+      refuse(
+          "checkpoint.best",
+          WatchedValue.problem(checkpoints.best(), metrics, model.objective().task()));
+    }
+  }
+
+  private static void refuse(String key, Optional<String> problem) {
+    if (problem.isPresent()) {
+      throw new ConfigException(key, problem.get());
+    }
   }
 
   /** Returns how this rank's operations share the cores of the host. */

@@ -13,6 +13,7 @@ import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.strategy.shard.Sharding;
+import dev.flotilla.train.StopWhen;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.SyntheticImages;
@@ -35,6 +36,14 @@ final class ExamplesTests {
   @Test
   void baselineLearnsInOneEpoch() {
     assertThat(Baseline.run(1)).isBetween(0.85, 0.999);
+  }
+
+  @Test
+  void aRunThatGetsNoBetterStopsEarly() {
+    var result = EarlyStop.run(25, new StopWhen("f1", StopWhen.Mode.MAX, 1, 0.9));
+    assertThat(result.updates()).isEqualTo(50);
+    var last = result.evaluation().orElseThrow();
+    assertThat(last.value("off_by_one")).isBetween(last.value("accuracy"), 1.0);
   }
 
   @Test

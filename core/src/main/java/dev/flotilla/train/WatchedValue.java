@@ -1,0 +1,43 @@
+package dev.flotilla.train;
+
+import dev.flotilla.metric.Metric;
+import dev.flotilla.model.Task;
+import dev.flotilla.pass.Evaluation;
+import dev.flotilla.text.NearestName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The values of an evaluation that decisions may name. */
+public final class WatchedValue {
+
+  private WatchedValue() {}
+
+  /**
+   * Returns what is wrong with a name.
+   *
+   * @param metrics what evaluations measure besides loss and accuracy
+   * @param task what the model is asked for
+   */
+  public static Optional<String> problem(String name, List<Metric> metrics, Task task) {
+    List<String> known = new ArrayList<>();
+    known.add(Evaluation.LOSS);
+    if (task != Task.REGRESSION) {
+      known.addAll(Evaluation.OF_CLASSES);
+    }
+    metrics.forEach(metric -> known.add(metric.name()));
+    return known.contains(name)
+        ? Optional.empty()
+        : Optional.of(
+            "'%s' is not measured%s (there are %s; more under metrics)"
+                .formatted(name, NearestName.hint(name, known), String.join(", ", known)));
+  }
+
+  static boolean isHigherBetter(String name, List<Metric> metrics) {
+    return metrics.stream()
+        .filter(metric -> metric.name().equals(name))
+        .findFirst()
+        .map(Metric::higherIsBetter)
+        .orElse(!name.equals(Evaluation.LOSS));
+  }
+}
