@@ -5,6 +5,7 @@ import dev.flotilla.arena.Layout;
 import dev.flotilla.state.RunState;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Cuts the gradient arena into buckets, in the order in which they are reduced. */
 public interface BucketPlan {
@@ -15,6 +16,16 @@ public interface BucketPlan {
   /** Tells whether a bucket may be reduced while backward still fills the others. */
   default boolean overlapsBackward() {
     return false;
+  }
+
+  /**
+   * Returns what the user should know of a run that begins with so many collectives per window;
+   * nothing by default.
+   *
+   * @param collectives what they are, in the plural
+   */
+  default Optional<String> announcement(int gradients, int buckets, String collectives) {
+    return Optional.empty();
   }
 
   /** Hears what a window took; all ranks call it after every exchange. */

@@ -67,13 +67,20 @@ public record StepPlan(List<Technique> techniques) {
         .findFirst();
   }
 
+  private String unclaimed(Phase phase) {
+    return techniques.stream()
+        .flatMap(technique -> technique.unclaimed(phase).stream())
+        .findFirst()
+        .orElse(phase.byDefault());
+  }
+
   /** Returns what happens in a phase, in words. */
   public String describe(Phase phase) {
     var claims = claims(techniques, phase);
     var does = claims.stream().map(Claim::does);
     var all =
         claims.stream().allMatch(Claim::addsToDefault)
-            ? Stream.concat(Stream.of(phase.byDefault()), does)
+            ? Stream.concat(Stream.of(unclaimed(phase)), does)
             : does;
     return all.collect(Collectors.joining(phase.hasOneOwner() ? ", " : ", then "));
   }

@@ -2,6 +2,8 @@ package dev.flotilla.step;
 
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.exchange.BucketPlan;
+import dev.flotilla.exchange.GradientSlices;
 import dev.flotilla.exchange.WindowExchange;
 import dev.flotilla.pass.Accumulation;
 import dev.flotilla.state.RunState;
@@ -9,6 +11,7 @@ import dev.flotilla.state.Stateful;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -63,15 +66,29 @@ record StepWorkers(
 
   private static WindowExchange exchange(
       Workers made, Collective peers, StepContext context, ToDoubleFunction<Totals> mean) {
+    var plan = made.buckets(context.arena().layout());
+    if (context.collective().size() > 1) {
+      announce(plan, made.slices(), context);
+    }
     return new WindowExchange(
         made.exchange(context),
-        made.buckets(context.arena().layout()),
+        plan,
         made.slices(),
         context.arena(),
         peers.size() == 1,
         context.endsAtNonFinite() && !made.hasFilters(),
         mean,
         context.notices());
+  }
+
+  private static void announce(
+      BucketPlan plan, Optional<GradientSlices> slices, StepContext context) {
+    var reduced = slices.map(it -> it.cut(plan.buckets())).orElseGet(plan::buckets);
+    plan.announcement(
+            context.arena().layout().slots().size(),
+            reduced.size(),
+            slices.isPresent() ? "reduce-scatters" : "all-reduces")
+        .ifPresent(context.notices());
   }
 
   /** Returns what techniques have to say in the run's summary. */

@@ -15,6 +15,11 @@ public interface Technique {
   /** Returns the phases it works in; data only, nothing native. */
   List<Claim> claims();
 
+  /** Returns what happens in a phase that nobody claims, where it is something else with it. */
+  default Optional<String> unclaimed(Phase phase) {
+    return Optional.empty();
+  }
+
   /**
    * Returns the rule that makes windows, if it claims that phase. Planning counts updates by it, so
    * it needs no run.

@@ -124,16 +124,14 @@ public record FuseAllReduce(
   private BucketPlan start(StepContext context) {
     var layout = context.arena().layout();
     var buckets = buckets(layout);
-    if (context.collective().size() > 1) {
-      context
-          .notices()
-          .accept(
-              "fuse_all_reduce: %d gradients are reduced by %d all-reduces"
-                  .formatted(layout.slots().size(), buckets.size()));
-    }
     return plan == BucketRule.MG_WFBP
         ? new MergedPlan(buckets, context)
         : new SizePlan(buckets, overlap);
+  }
+
+  static String announcement(int gradients, int buckets, String collectives) {
+    return "fuse_all_reduce: %d gradients are reduced by %d %s"
+        .formatted(gradients, buckets, collectives);
   }
 
   /** Returns the buckets by size, in the order in which they are reduced. */

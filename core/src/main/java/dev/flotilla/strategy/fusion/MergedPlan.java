@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Starts with buckets by size, watches a few windows, and then cuts by what it has measured. */
@@ -49,6 +50,11 @@ final class MergedPlan implements BucketPlan {
   @Override
   public boolean overlapsBackward() {
     return true;
+  }
+
+  @Override
+  public Optional<String> announcement(int gradients, int reduced, String collectives) {
+    return Optional.of(FuseAllReduce.announcement(gradients, reduced, collectives));
   }
 
   @Override

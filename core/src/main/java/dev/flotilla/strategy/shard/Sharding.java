@@ -203,6 +203,13 @@ public record Sharding(
   }
 
   @Override
+  public Optional<String> unclaimed(Phase phase) {
+    return phase == Phase.BUCKETS
+        ? Optional.of("units of at most 2 Mi elements, while backward goes on")
+        : Optional.empty();
+  }
+
+  @Override
   public Workers workers(StepContext context) {
     var collective = context.collective();
     var arena = context.arena();

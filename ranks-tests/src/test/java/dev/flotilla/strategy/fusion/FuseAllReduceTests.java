@@ -17,6 +17,7 @@ import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
@@ -155,6 +156,21 @@ class FuseAllReduceTests {
     // 9 micro-steps make 3 windows; the layers of 64 x 64 weights are a bucket each.
     assertThat(operations).containsOnly(3L * 3);
     assertThat(notes).anyMatch(note -> note.contains("8 gradients are reduced by 3 all-reduces"));
+  }
+
+  @Test
+  void saysThatShardedGradientsAreScattered() {
+    Ranks.of(2)
+        .callWorlds(
+            world -> {
+              var model = new Mlp(8, List.of(64, 64, 64), 4);
+              var sharding = new Sharding(1);
+              try (var trainer = trainer(world, model, buckets(8, true), sharding).build()) {
+                return trainer.updates();
+              }
+            });
+    assertThat(notes)
+        .anyMatch(note -> note.matches(".*8 gradients are reduced by \\d reduce-scatters"));
   }
 
   @ParameterizedTest

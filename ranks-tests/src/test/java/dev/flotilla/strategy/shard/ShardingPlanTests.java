@@ -116,6 +116,14 @@ class ShardingPlanTests {
   }
 
   @Test
+  void bucketsAreUnitsWhereNobodyPlansThem() {
+    var alone = plan(2, MOMENTUM, new Sharding(1)).step();
+    assertThat(alone.describe(Phase.BUCKETS)).contains("units of at most 2 Mi elements");
+    var planned = plan(2, MOMENTUM, new Sharding(1), new FuseAllReduce()).step();
+    assertThat(planned.describe(Phase.BUCKETS)).contains("buckets of 32 MB");
+  }
+
+  @Test
   void oneRankIsOneWarning() {
     assertThat(plan(1, new Adam(0.01), new Sharding(1)).warnings())
         .singleElement()
