@@ -181,13 +181,25 @@ final class PartRunner implements AutoCloseable {
 
   /** Waits until the parameters of a part are there. */
   void enter(int part) {
-    model.gate().enter(model.parts().get(part).segment());
+    waitFor(part, () -> model.gate().enter(model.parts().get(part).segment()));
+  }
+
+  private void waitFor(int part, Runnable parameters) {
+    try {
+      parameters.run();
+    } catch (RuntimeException failure) {
+      if (OutOfMemoryException.isMeantBy(failure)) {
+        throw OutOfMemoryException.in("parameters of " + name(part), model.device(), failure);
+      }
+      throw failure;
+    }
   }
 
   /** Waits until the parameters of a span are there, before backward goes through it. */
   void enterBackward(Span span) {
-    var all = model.parts();
-    model.gate().enterBackward(all.get(span.from()).segment(), all.get(span.to() - 1).segment());
+    int first = model.parts().get(span.from()).segment();
+    int last = model.parts().get(span.to() - 1).segment();
+    waitFor(span.from(), () -> model.gate().enterBackward(first, last));
   }
 
   /** Runs all parts in evaluation mode. */

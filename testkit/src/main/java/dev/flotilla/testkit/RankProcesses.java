@@ -30,12 +30,12 @@ public final class RankProcesses implements AutoCloseable {
 
   /** Starts as many processes of a main class as there are ranks. */
   public static RankProcesses start(int size, Class<?> main, String... arguments) {
-    return new Plan(size, main, List.of(arguments), new LinkedHashMap<>()).start();
+    return plan(size, main, arguments).start();
   }
 
   /** Prepares processes that need more than the usual environment. */
   public static Plan plan(int size, Class<?> main, String... arguments) {
-    return new Plan(size, main, List.of(arguments), new LinkedHashMap<>());
+    return new Plan(size, main, List.of(arguments), new LinkedHashMap<>(), 0);
   }
 
   /** Returns the process of a rank. */
@@ -138,15 +138,25 @@ public final class RankProcesses implements AutoCloseable {
    * @param main class with the main method
    * @param arguments arguments of all ranks
    * @param environment variables on top of those of a rank
+   * @param dataLimit kilobytes of memory of its own that each may take, or 0 for no limit
    */
   public record Plan(
-      int size, Class<?> main, List<String> arguments, Map<String, String> environment) {
+      int size,
+      Class<?> main,
+      List<String> arguments,
+      Map<String, String> environment,
+      long dataLimit) {
 
     /** Returns this plan with one more variable. */
     public Plan with(String name, String value) {
       var more = new LinkedHashMap<>(environment);
       more.put(name, value);
-      return new Plan(size, main, arguments, more);
+      return new Plan(size, main, arguments, more, dataLimit);
+    }
+
+    /** Returns this plan with a limit to what each process may take; files it maps do not count. */
+    public Plan withDataLimit(long kilobytes) {
+      return new Plan(size, main, arguments, environment, kilobytes);
     }
 
     /** Starts all processes. */
@@ -181,11 +191,18 @@ public final class RankProcesses implements AutoCloseable {
 
     private List<String> command() {
       var command = new ArrayList<String>();
+      if (dataLimit > 0) {
+        command.addAll(List.of("sh", "-c", "ulimit -d " + dataLimit + "; exec \"$@\"", "sh"));
+      }
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
       command.add("--enable-native-access=ALL-UNNAMED");
       command.add("-XX:-CreateCoredumpOnCrash");
       command.add("-Xmx256m");
       command.add("-XX:TieredStopAtLevel=1");
+      if (dataLimit > 0) {
+        // What other collectors and the code cache set aside would count as well.
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=32m"));
+      }
       NativeLibraries.properties().forEach((name, value) -> command.add("-D" + name + "=" + value));
       command.add("-cp");
       command.add(System.getProperty("java.class.path"));
