@@ -83,7 +83,7 @@ public final class KeptSlices implements AutoCloseable {
             slice -> {
               var here = ComputeDevice.of(summand).bring(slice);
               here.add_(summand);
-              if (here != slice) {
+              if (here.is_cuda() != slice.is_cuda()) {
                 slice.copy_(here, true);
                 isUnderWay = true;
               }

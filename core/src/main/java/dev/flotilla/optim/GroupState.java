@@ -187,7 +187,7 @@ final class GroupState implements AutoCloseable {
         rule.accept(packed);
       }
       for (int i = 0; i < copies.size(); i++) {
-        if (copies.get(i) != changed.get(i)) {
+        if (copies.get(i).is_cuda() != changed.get(i).is_cuda()) {
           changed.get(i).copy_(copies.get(i), true);
         }
       }

@@ -80,7 +80,7 @@ public record Sgd(
           gradient = gradient.add(parameter, new Scalar(group.weightDecay()));
         }
         parameter.add_(gradient, step);
-        if (parameter != slice.parameter()) {
+        if (parameter.is_cuda() != slice.parameter().is_cuda()) {
           slice.parameter().copy_(parameter);
         }
       }
