@@ -80,10 +80,6 @@ public final class ParameterArena implements AutoCloseable {
     }
   }
 
-  private Section sectionOf(Range range) {
-    return sections.stream().filter(it -> it.range().holds(range)).findFirst().orElseThrow();
-  }
-
   /** Returns the parts that parameters lie in; one, unless they can be freed one by one. */
   public List<Section> sections() {
     return List.copyOf(sections);

@@ -3,12 +3,15 @@ package dev.flotilla.memory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Reads this process's memory from the operating system. */
 public final class ProcessMemory {
 
   private static final Path STATUS = Path.of("/proc/self/status");
   private static final Path CGROUP = Path.of("/sys/fs/cgroup");
+  private static final Pattern DATA_LIMIT = Pattern.compile("Max data size +(\\d{1,18}) ");
 
   private ProcessMemory() {}
 
@@ -54,10 +57,9 @@ public final class ProcessMemory {
   private static long dataLimit() {
     try (var lines = Files.lines(Path.of("/proc/self/limits"))) {
       return lines
-          .filter(line -> line.startsWith("Max data size"))
-          .map(line -> line.split(" +")[3])
-          .filter(word -> word.matches("\\d{1,18}"))
-          .mapToLong(Long::parseLong)
+          .map(DATA_LIMIT::matcher)
+          .filter(Matcher::lookingAt)
+          .mapToLong(limit -> Long.parseLong(limit.group(1)))
           .findFirst()
           .orElse(0);
     } catch (IOException notLinux) {

@@ -77,9 +77,10 @@ class StateMemoryTests {
   }
 
   private static boolean holds(String line, long address) {
-    var ends = line.split("[ -]");
-    return Long.parseUnsignedLong(ends[0], 16) <= address
-        && address < Long.parseUnsignedLong(ends[1], 16);
+    int dash = line.indexOf('-');
+    int end = line.indexOf(' ');
+    return Long.parseUnsignedLong(line, 0, dash, 16) <= address
+        && address < Long.parseUnsignedLong(line, dash + 1, end, 16);
   }
 
   @Test

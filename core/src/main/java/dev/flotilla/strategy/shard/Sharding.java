@@ -113,7 +113,7 @@ public record Sharding(
             keepGathered == null || stage == 3,
             "keep_gathered",
             "goes with stage 3, which alone gathers parameters for each use",
-            keepGathered)
+            keepGathered == null ? "null" : keepGathered.text())
         .orThrow();
   }
 
