@@ -36,14 +36,15 @@ public final class OutOfMemoryException extends RuntimeException implements Exit
       return known;
     }
     return new OutOfMemoryException(
-        "%s: %s is out of memory%s%s; take a smaller batch with %s to make up for it, or add %s, which keep less for backward; flotilla fit-batch finds the largest batch"
+        "%s: %s is out of memory%s%s; take a smaller batch with %s to make up for it, or add %s, which keep less for backward, or %s, which keeps the state elsewhere; flotilla fit-batch finds the largest batch"
             .formatted(
                 place,
                 device,
                 wanted(failure),
                 held(device),
                 Remedy.ACCUMULATION.named(),
-                Remedy.FEWER_SAVED_TENSORS.named()),
+                Remedy.FEWER_SAVED_TENSORS.named(),
+                Remedy.STATE_BESIDE_DEVICE.named()),
         failure);
   }
 
