@@ -23,8 +23,6 @@ public enum Property {
   LETS_RANKS_DIFFER("ranks update on their own between averages"),
   /** Each rank keeps slices of parameters, gradients or the optimizer's memory. */
   SHARDS_STATE("each rank keeps slices of what all ranks would hold alike"),
-  /** The parameters of a segment are there only while it runs. */
-  SHARDS_PARAMETERS("parameters are gathered segment by segment"),
   /** BatchNorm's statistics are taken over several micro-batches or ranks, by collectives. */
   POOLS_STATISTICS("statistics of batches are exchanged in forward and backward"),
   /** What forward computes is thrown away and computed again in backward. */

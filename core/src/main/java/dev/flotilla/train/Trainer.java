@@ -19,7 +19,7 @@ import dev.flotilla.pass.SegmentChain;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.Stateful;
-import dev.flotilla.step.FullUpdate;
+import dev.flotilla.step.OptimizerUpdate;
 import dev.flotilla.step.MicroSteps;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.StepOutcome;
@@ -122,7 +122,7 @@ public final class Trainer implements AutoCloseable {
         new StepContext(
             model,
             collective,
-            () -> new FullUpdate(model.arena(), update),
+            () -> OptimizerUpdate.ofAll(model.arena(), update),
             update,
             settings.microBatch(),
             settings.world().localSize(),

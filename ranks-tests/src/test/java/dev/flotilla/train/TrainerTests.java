@@ -183,7 +183,7 @@ class TrainerTests {
   private static double shrinkage(TrainerBuilder builder, String name) {
     try (var trainer = builder.build();
         var update =
-            new dev.flotilla.step.FullUpdate(
+            dev.flotilla.step.OptimizerUpdate.ofAll(
                 trainer.model().arena(),
                 new dev.flotilla.step.UpdateSettings(
                     builder.settings().optimizer(), builder.settings().noDecay()))) {

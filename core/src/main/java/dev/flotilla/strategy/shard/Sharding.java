@@ -15,7 +15,7 @@ import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ExchangePart;
 import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Phase;
-import dev.flotilla.step.SlicedUpdate;
+import dev.flotilla.step.OptimizerUpdate;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.Workers;
 import dev.flotilla.strategy.PlanFacts;
@@ -226,7 +226,7 @@ public record Sharding(
                 wire -> exchange(context, slicing, wire),
                 new SlicedGradients(arena.gradients(), slicing, own.slices(), collective))
             .update(
-                new SlicedUpdate(
+                OptimizerUpdate.ofSlices(
                     arena.layout(),
                     context.updateSettings(),
                     own.slices(),
@@ -252,9 +252,7 @@ public record Sharding(
 
   @Override
   public Set<Property> properties() {
-    return stage == 3
-        ? Set.of(Property.SHARDS_STATE, Property.SHARDS_PARAMETERS)
-        : Set.of(Property.SHARDS_STATE);
+    return Set.of(Property.SHARDS_STATE);
   }
 
   @Override
