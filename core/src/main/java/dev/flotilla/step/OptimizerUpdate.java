@@ -35,8 +35,7 @@ public final class OptimizerUpdate implements Update {
   public static OptimizerUpdate ofAll(ParameterArena arena, UpdateSettings settings) {
     var all = new Slice(arena.values(), arena.gradients().values(), 0);
     var memory = StateMemory.on(ComputeDevice.of(arena.values()));
-    return new OptimizerUpdate(
-        arena.layout(), settings, List.of(all), memory, RunState::shared);
+    return new OptimizerUpdate(arena.layout(), settings, List.of(all), memory, RunState::shared);
   }
 
   /**
