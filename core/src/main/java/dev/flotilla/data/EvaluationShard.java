@@ -6,7 +6,7 @@ import java.util.Arrays;
  * The contiguous part of a data set that one rank evaluates, in batches.
  *
  * <p>Over all ranks every sample is evaluated exactly once. The number of batches may differ by one
- * between ranks, so that nothing is exchanged per batch.
+ * between ranks.
  */
 public final class EvaluationShard {
 
@@ -14,10 +14,13 @@ public final class EvaluationShard {
   private final Part part;
   private final int batch;
 
-  private EvaluationShard(Dataset dataset, Part part, int batch) {
+  private final long rounds;
+
+  private EvaluationShard(Dataset dataset, Part part, int batch, long rounds) {
     this.dataset = dataset;
     this.part = part;
     this.batch = batch;
+    this.rounds = rounds;
   }
 
   /**
@@ -27,7 +30,11 @@ public final class EvaluationShard {
    */
   public static EvaluationShard of(Dataset dataset, int batch, int rank, int ranks) {
     BatchSource.requirePositive(batch);
-    return new EvaluationShard(dataset, Part.of(dataset.size(), rank, ranks), batch);
+    return new EvaluationShard(
+        dataset,
+        Part.of(dataset.size(), rank, ranks),
+        batch,
+        BatchSource.batches(Math.ceilDiv(dataset.size(), ranks), batch));
   }
 
   /** Returns the number of this rank's samples. */
@@ -38,6 +45,11 @@ public final class EvaluationShard {
   /** Returns the number of this rank's batches; 0 when it has no sample. */
   public long batches() {
     return BatchSource.batches(part.size(), batch);
+  }
+
+  /** Returns the largest number of batches that any rank has. */
+  public long rounds() {
+    return rounds;
   }
 
   /** Returns the sample numbers of a batch; never none. */

@@ -40,7 +40,8 @@ public final class Evaluator {
   }
 
   /**
-   * Runs this rank's contiguous part of the data and sums the results over ranks.
+   * Runs this rank's contiguous part of the data and sums the results over ranks. All ranks make as
+   * many passes, for parameters that they gather together.
    *
    * @param givesUp asked before each batch, whether this rank cannot go on
    * @return nothing if any rank gave up
@@ -50,10 +51,12 @@ public final class Evaluator {
     var sums = new Sums(new Tallies(metrics));
     try (var _ = new NoGradGuard();
         var loader = shard.loader().pinned(model.device().isCuda())) {
-      for (long i = 0; i < shard.batches(); i++) {
-        if (givesUp.getAsBoolean()) {
-          sums.areGivenUp = true;
-          break;
+      for (long i = 0; i < shard.rounds(); i++) {
+        boolean isMissing = i >= shard.batches();
+        sums.areGivenUp = sums.areGivenUp || (!isMissing && givesUp.getAsBoolean());
+        if (isMissing || sums.areGivenUp) {
+          model.gate().forwardWithoutBatch();
+          continue;
         }
         try (var _ = TensorScope.open()) {
           add(sums, loader.load(i));

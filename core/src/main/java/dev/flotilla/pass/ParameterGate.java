@@ -29,6 +29,9 @@ public interface ParameterGate {
   /** Takes part in what other ranks do during forward and backward, on a rank without a batch. */
   default void passWithoutBatch() {}
 
+  /** Takes part in what other ranks do during an evaluating forward pass, without a batch. */
+  default void forwardWithoutBatch() {}
+
   /**
    * Runs forward passes of this rank alone, to see what they cost: parameters have their sizes, and
    * perhaps not their values.

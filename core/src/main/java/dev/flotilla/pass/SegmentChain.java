@@ -165,6 +165,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
 
   /** Runs all parts in evaluation mode; the caller has switched gradients off. */
   Activations evaluate(Batch batch) {
+    model.gate().beginForward();
     return parts.evaluate(batch);
   }
 

@@ -38,6 +38,14 @@ public interface Sync extends AutoCloseable {
     return action.get();
   }
 
+  /**
+   * Runs forward passes of all ranks, as many on each, as {@link #whileAveraged} would; parameters
+   * need not all be there at a time.
+   */
+  default <T> T whileEvaluated(Supplier<T> passes) {
+    return whileAveraged(passes);
+  }
+
   /** Gives all ranks the average of their parameters for good; all ranks call it together. */
   default void average() {}
 

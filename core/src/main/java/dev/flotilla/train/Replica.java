@@ -41,7 +41,7 @@ record Replica(
 
   /** Evaluates the average of all ranks; nothing if a rank gives up. */
   Optional<Evaluation> evaluate(Dataset data, int batch, BooleanSupplier givesUp) {
-    return sync.whileAveraged(
+    return sync.whileEvaluated(
         () -> statistics.whileAveraged(() -> evaluator.evaluate(data, batch, givesUp)));
   }
 

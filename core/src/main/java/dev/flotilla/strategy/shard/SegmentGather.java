@@ -207,11 +207,16 @@ final class SegmentGather implements Sync, ParameterGate {
   }
 
   @Override
-  public void passWithoutBatch() {
+  public void forwardWithoutBatch() {
     beginForward();
     for (int segment = 0; segment < used.size(); segment++) {
       enter(segment);
     }
+  }
+
+  @Override
+  public void passWithoutBatch() {
+    forwardWithoutBatch();
     for (int segment = used.size() - 1; segment >= 0; segment--) {
       enterBackward(segment, segment);
     }
@@ -323,7 +328,11 @@ final class SegmentGather implements Sync, ParameterGate {
     return false;
   }
 
-  /** Ranks may evaluate different numbers of batches, so nothing may be gathered meanwhile. */
+  @Override
+  public <T> T whileEvaluated(Supplier<T> passes) {
+    return passes.get();
+  }
+
   @Override
   public <T> T whileAveraged(Supplier<T> action) {
     boolean wasWhole = isWhole;

@@ -6,7 +6,9 @@ import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Sgd;
+import dev.flotilla.pass.Evaluation;
 import dev.flotilla.settings.ByteSize;
+import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.recompute.Recompute;
@@ -20,12 +22,14 @@ import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where slices lie changes no number. */
 class OffloadTests {
@@ -90,5 +94,40 @@ class OffloadTests {
   void placesGiveTheSameBits(int ranks, Optimizer optimizer, Sharding sharding) {
     var onDevice = train(ranks, optimizer, new Sharding(sharding.stage()));
     assertThat(train(ranks, optimizer, sharding).isSameAs(onDevice)).isTrue();
+  }
+
+  /** Three ranks have three, three and two batches, or no sample at all; nobody gathers all. */
+  @ParameterizedTest
+  @ValueSource(ints = {50, 2})
+  void anEvaluationGathersSegmentBySegment(int samples) {
+    var data = new ColouredPoints(samples, 8, 4);
+    var loop = new LoopSettings(Every.updates(2), null, Every.end(), 8, 2);
+    List<List<Evaluation>> results = new ArrayList<>();
+    for (var techniques : List.of(new Strategy[] {new Sharding(1)}, new Strategy[] {three()})) {
+      results.addAll(
+          Ranks.of(3)
+              .callWorlds(
+                  world -> {
+                    var builder =
+                        Trainer.on(world)
+                            .model(new Mlp(8, List.of(33, 17), 4))
+                            .optimizer(new AdamW(1e-2))
+                            .strategy(techniques)
+                            .threads(1)
+                            .loop(loop);
+                    try (var trainer = builder.build()) {
+                      var before = trainer.evaluate(data);
+                      trainer.fit(POINTS.batches(12).shuffled(3), 1);
+                      return List.of(before, trainer.evaluate(data), trainer.evaluate(data));
+                    }
+                  }));
+    }
+    assertThat(results).allMatch(results.getFirst()::equals);
+    assertThat(results.getFirst().get(0)).isNotEqualTo(results.getFirst().get(1));
+    assertThat(results.getFirst().get(1)).isEqualTo(results.getFirst().get(2));
+  }
+
+  private Sharding three() {
+    return new Sharding(3).withOffload(Offload.OPTIMIZER_AND_PARAMETERS).withOffloadFolder(folder);
   }
 }
