@@ -3,7 +3,9 @@ package dev.flotilla.app;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import java.io.PrintStream;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,7 @@ final class Console implements EventSink {
 
   private final PrintStream out;
   private final OptionalInt columns;
+  private final Map<String, Object> logged = new LinkedHashMap<>();
   private long totalUpdates;
   private int epochs;
   private long startedAt;
@@ -40,6 +43,7 @@ final class Console implements EventSink {
       case TrainingEvent.Resumed resumed ->
           line("resumed after update %d from %s".formatted(resumed.update(), resumed.checkpoint()));
       case TrainingEvent.Started started -> start(started);
+      case TrainingEvent.Logged more -> logged.putAll(more.values());
       case TrainingEvent.Updated updated -> update(updated);
       case TrainingEvent.Evaluated evaluated -> line(evaluation(evaluated));
       case TrainingEvent.Noted noted -> line("note: " + noted.text());
@@ -88,7 +92,7 @@ final class Console implements EventSink {
     double secondsPerUpdate = (now - startedAt) / 1e9 / event.update();
     long left = Math.round(secondsPerUpdate * (totalUpdates - event.update()));
     return format(
-        "epoch %d/%d  update %d/%d  loss %.4f%s%s  lr %.3g  %,.0f samples/s  eta %d:%02d",
+        "epoch %d/%d  update %d/%d  loss %.4f%s%s  lr %.3g%s  %,.0f samples/s  eta %d:%02d",
         event.epoch() + 1,
         // Windows that were left out may have taken more than planned.
         Math.max(epochs, event.epoch() + 1),
@@ -98,6 +102,7 @@ final class Console implements EventSink {
         percent("acc1", event.acc1()),
         percent("acc5", event.acc5()),
         event.lr(),
+        MetricText.of(logged),
         event.samplesPerSecond(),
         left / 60,
         left % 60);

@@ -5,7 +5,6 @@ import dev.flotilla.memory.ProcessMemory;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
-import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
@@ -57,7 +56,7 @@ public final class MergeMemory {
               .model(new WideNet(8, 128))
               .optimizer(new Sgd(0.01))
               .threads(1)
-              .loop(new LoopSettings(Every.updates(10), null, Every.end(), 64, 128 / (batch * k)));
+              .loop(LoopSettings.defaults().endAfterUpdates(128 / (batch * k)));
       if (k > 1) {
         builder.strategy(new Strategy[] {new GradientMerge(k)});
       }

@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * The flat gradient tensor, with the window's loss sum and count riding behind the last element.
  *
  * <p>The count is stored as two numbers, high and low, so that float32 holds it exactly after a sum
- * over up to 4,096 ranks, up to 2^36 terms in all.
+ * over up to 4,096 ranks, up to 2^36 terms in all. A rank that has something to say to all of them
+ * {@linkplain #raise adds a fraction} to the high one: so ranks hear of it with the sum that they
+ * make anyway, and no sum changes while nobody speaks.
  *
  * <p>On a device another number follows, which is not exchanged: whether a gradient was found that
  * is not finite. What is read is read at once, so that an update waits for the device one time.
@@ -35,7 +37,8 @@ public final class Gradients implements AutoCloseable {
   private @Nullable KeptSlices kept;
   private @Nullable LaterLoss waiting;
   private long count;
-  private long sealedHigh;
+  private double fraction;
+  private double sealedHigh;
   private boolean isCountWritten = true;
   private long changes;
 
@@ -178,12 +181,38 @@ public final class Gradients implements AutoCloseable {
       return;
     }
     isCountWritten = true;
-    long high = Math.floorDiv(count, COUNT_BASE);
+    double high = Math.floorDiv(count, COUNT_BASE) + fraction;
     if (high != sealedHigh) {
-      memory.tail().set(1, (double) high);
+      memory.tail().set(1, high);
       sealedHigh = high;
     }
     memory.tail().set(2, (double) Math.floorMod(count, COUNT_BASE));
+  }
+
+  /**
+   * Lets the exchange of this window tell all ranks that this one has something to say.
+   *
+   * @param ranks how many there are: their fractions must not add up to a term
+   */
+  public void raise(int ranks) {
+    fraction = 0.5 / Integer.highestOneBit(ranks);
+    isCountWritten = false;
+  }
+
+  /** Takes back what was raised; also after an exchange, whose numbers stay what they are. */
+  public void lower() {
+    fraction = 0;
+  }
+
+  /** Tells whether this rank has something to say. */
+  public boolean isRaised() {
+    return fraction > 0;
+  }
+
+  /** Tells, after an exchange, whether any rank has something to say. */
+  public boolean isRaisedByAny() {
+    double high = memory.tail().get(1);
+    return high != Math.floor(high);
   }
 
   /** Reads the totals from the tail: this rank's before an exchange, all ranks' after it. */
@@ -298,7 +327,7 @@ public final class Gradients implements AutoCloseable {
     }
     count = 0;
     sealedHigh = 0;
-    isCountWritten = true;
+    isCountWritten = fraction == 0;
     change();
     if (memory.checkedScale() != null) {
       memory.checkedScale().cleared();

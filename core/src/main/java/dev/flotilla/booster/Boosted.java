@@ -153,6 +153,17 @@ public final class Boosted implements AutoCloseable {
     loop.clear();
   }
 
+  /** Says that an epoch ends here, for events and callbacks; all ranks call it together. */
+  public void endEpoch() {
+    requireOpen("endEpoch");
+    loop.endEpoch();
+  }
+
+  /** Returns why a callback asks the loop to end, if one does; the same on all ranks. */
+  public Optional<String> stopAsked() {
+    return trainer.stopAsked();
+  }
+
   /** Evaluates on data, over all ranks; all of them call it together. */
   public Evaluation evaluate(Dataset data) {
     requireOpen("evaluate");

@@ -289,11 +289,12 @@ public final class ConfiguredRun {
 
   private LoopSettings loop() {
     var maxSteps = config.maxSteps();
-    return new LoopSettings(
-        Every.updates(config.logEvery()),
-        config.data().test(),
-        config.eval().every(),
-        config.eval().batch(),
-        maxSteps == null ? 0 : maxSteps);
+    var loop =
+        LoopSettings.defaults()
+            .logEach(Every.updates(config.logEvery()))
+            .evaluateOn(config.data().test())
+            .each(config.eval().every())
+            .inBatchesOf(config.eval().batch());
+    return maxSteps == null ? loop : loop.endAfterUpdates(maxSteps);
   }
 }

@@ -162,6 +162,6 @@ public final class SavedRun {
         .initialWeights(weights)
         .metrics(config.metrics().toArray(Metric[]::new))
         .agreeOn(config.facts())
-        .loop(LoopSettings.defaults().withEvaluationBatch(config.eval().batch()));
+        .loop(LoopSettings.defaults().inBatchesOf(config.eval().batch()));
   }
 }

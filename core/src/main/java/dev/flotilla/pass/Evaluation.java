@@ -48,6 +48,16 @@ public record Evaluation(
     return values;
   }
 
+  /** Returns this evaluation with all values of one on other data, called {@code name/value}. */
+  public Evaluation with(String name, Evaluation other) {
+    var all = new LinkedHashMap<>(metrics);
+    other
+        .values()
+        .forEach((key, value) -> all.put(name + "/" + key, new MetricValue(value, List.of())));
+    other.metrics().forEach((key, value) -> all.put(name + "/" + key, value));
+    return new Evaluation(loss, score, samples, all);
+  }
+
   /**
    * Returns a number by its name.
    *

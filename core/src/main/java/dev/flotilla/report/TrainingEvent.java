@@ -89,6 +89,15 @@ public sealed interface TrainingEvent {
       implements TrainingEvent {}
 
   /**
+   * Numbers that callbacks have noted.
+   *
+   * @param epoch number of the epoch, from 0
+   * @param update updates made so far
+   * @param values by name
+   */
+  record Logged(int epoch, long update, Map<String, Double> values) implements TrainingEvent {}
+
+  /**
    * Ranks have averaged their parameters after updates of their own.
    *
    * @param update updates made so far

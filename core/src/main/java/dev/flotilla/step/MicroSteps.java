@@ -39,16 +39,19 @@ public final class MicroSteps implements Stateful, AutoCloseable {
    *
    * @param statistics moves with the windows that end in an update
    * @param learningRate the learning rate after a number of updates
+   * @param heard called on all ranks in one window, between its exchange and its update, after one
+   *     of them {@linkplain #raise has something to say}
    */
   public MicroSteps(
       StepPlan plan,
       StepContext context,
       SegmentChain chain,
       RunningStatistics statistics,
-      LongToDoubleFunction learningRate) {
+      LongToDoubleFunction learningRate,
+      Runnable heard) {
     this.statistics = statistics;
     var made = Workers.of(plan, context);
-    runner = new StepRunner(made, context, statistics, learningRate);
+    runner = new StepRunner(made, context, statistics, learningRate, heard);
     workers = runner.workers();
     passes = new GradientPasses(made, context, chain, runner);
     accumulationTechnique = plan.owner(Phase.ACCUMULATION);
@@ -190,6 +193,15 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   /** Returns what follows an update. */
   public Sync sync() {
     return workers.sync();
+  }
+
+  /**
+   * Says whether this rank has something to say to all of them. It rides on the exchange of the
+   * next window, so that asking costs nothing; a window that is not exchanged leaves it to the one
+   * after.
+   */
+  public void raise(boolean isRaised) {
+    runner.raise(isRaised);
   }
 
   /** Returns the number of updates made. */

@@ -28,6 +28,8 @@ final class StepRunner {
   private final RunningStatistics statistics;
   private final LongToDoubleFunction learningRate;
   private final Consumer<String> notices;
+  private final int ranks;
+  private final Runnable heard;
   private MicroStep step = MicroStep.NONE;
 
   /** What a window comes to: its totals, and whether an update follows. */
@@ -37,12 +39,15 @@ final class StepRunner {
       Workers made,
       StepContext context,
       RunningStatistics statistics,
-      LongToDoubleFunction learningRate) {
+      LongToDoubleFunction learningRate,
+      Runnable heard) {
     this.arena = context.arena();
     this.gradients = arena.gradients();
     this.statistics = statistics;
     this.learningRate = learningRate;
     this.notices = context.notices();
+    this.ranks = context.collective().size();
+    this.heard = heard;
     workers = StepWorkers.of(made, context, this::mean);
     exchange = workers.exchange();
   }
@@ -85,10 +90,11 @@ final class StepRunner {
   StepOutcome update(MicroStep at, long updates) {
     step = at;
     try {
-      var verdict =
-          exchange.isBegun() || condition()
-              ? exchange(updates)
-              : new Verdict(gradients.totals(), false);
+      boolean isExchanged = exchange.isBegun() || condition();
+      var verdict = isExchanged ? exchange(updates) : new Verdict(gradients.totals(), false);
+      if (isExchanged) {
+        hear();
+      }
       double lr = learningRate.applyAsDouble(updates);
       if (verdict.proceeds()) {
         workers.unreached().setAside();
@@ -100,6 +106,23 @@ final class StepRunner {
     } finally {
       exchange.leave();
       workers.unreached().putBack();
+    }
+  }
+
+  /** Lets the exchange of the next window tell all ranks that this one has something to say. */
+  void raise(boolean isRaised) {
+    if (isRaised) {
+      gradients.raise(ranks);
+    } else {
+      gradients.lower();
+    }
+  }
+
+  /** What a rank has asked for comes before the update, which may be with another learning rate. */
+  private void hear() {
+    if (ranks == 1 ? gradients.isRaised() : gradients.isRaisedByAny()) {
+      gradients.lower();
+      heard.run();
     }
   }
 

@@ -23,6 +23,13 @@ public interface Sync extends AutoCloseable {
   }
 
   /**
+   * Tells whether ranks that may differ have met after the last window; by default they never do.
+   */
+  default boolean isRound() {
+    return false;
+  }
+
+  /**
    * Tells whether now, after so many updates, is the time to compare the parameters of all ranks,
    * which is to happen once in so many.
    */

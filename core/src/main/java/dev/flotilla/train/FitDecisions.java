@@ -35,6 +35,16 @@ final class FitDecisions {
     }
   }
 
+  /** Ends the fit because a callback asks for it. */
+  void stop(String reason, long updates) {
+    if (!progress.isStopped) {
+      progress.isStopped = true;
+      progress.stopReason = reason;
+      var text = "stopped early after update %d: %s".formatted(updates, reason);
+      settings.events().on(new TrainingEvent.Noted(text));
+    }
+  }
+
   private @Nullable String bestMetric() {
     var checkpoints = settings.checkpoints();
     return checkpoints == null ? null : checkpoints.best();
@@ -75,7 +85,9 @@ final class FitDecisions {
   Map<String, Object> forSummary() {
     Map<String, Object> facts = new LinkedHashMap<>();
     var stop = settings.stopWhen();
-    if (stop != null && progress.isStopped) {
+    if (!progress.stopReason.isEmpty()) {
+      facts.put("stopped_early", Map.of("reason", progress.stopReason));
+    } else if (stop != null && progress.isStopped) {
       facts.put("stopped_early", seen(stop.metric(), progress.watched));
     }
     var best = bestMetric();

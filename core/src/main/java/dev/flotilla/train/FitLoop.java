@@ -29,6 +29,7 @@ final class FitLoop {
   private final JobLink link;
   private final FitLog log;
   private final FitDecisions decisions;
+  private final Callbacks callbacks;
   private final Stopwatch training = new Stopwatch();
   private int rollbacks;
   private long emptyWindows;
@@ -44,11 +45,13 @@ final class FitLoop {
     this.link = trainer.link();
     this.log = new FitLog(trainer, progress, settings.events());
     this.decisions = new FitDecisions(settings, progress);
+    this.callbacks = trainer.callbacks();
     requireEvaluations();
     if (progress.isUnderWay) {
       progress.continueWith(source, ranks);
     } else {
       progress.begin(trainer.epochs(), trainer.updates(), source.globalBatch(ranks));
+      callbacks.begin();
     }
     long microSteps = source.batchesPerEpoch(ranks);
     var length =
@@ -162,9 +165,12 @@ final class FitLoop {
     if (progress.index < shard.batches()) {
       return false;
     }
-    if (loop.evaluateEvery().isDueAfterEpoch()) {
+    boolean isEvaluated = !callbacks.areNone() && progress.evaluatedAt == trainer.updates();
+    if (loop.evaluateEvery().isDueAfterEpoch() && !isEvaluated) {
       evaluate(epoch);
     }
+    callbacks.afterEpoch();
+    heed(epoch);
     settings
         .events()
         .on(
@@ -181,6 +187,14 @@ final class FitLoop {
 
   private void runSteps(int epoch, RankShard shard, BatchLoader loader) {
     while (progress.index < shard.batches() && !isDone()) {
+      if (trainer.isBetweenWindows()) {
+        callbacks.beforeEpoch(epoch);
+        heed(epoch);
+        if (progress.isStopped) {
+          return;
+        }
+        callbacks.beforeStep();
+      }
       var outcome = runStep(shard, loader, progress.index);
       progress.samples += shard.globalSize(progress.index);
       progress.index++;
@@ -193,6 +207,13 @@ final class FitLoop {
       }
       if (outcome.updated()) {
         afterUpdate(epoch, outcome);
+      }
+      if (outcome.step().endsWindow()) {
+        callbacks.afterStep(outcome);
+        heed(epoch);
+      }
+      if (outcome.updated()) {
+        evaluateAndSave(epoch);
       }
       if (trainer.guard().callsForRollback(outcome)) {
         rollBack(outcome);
@@ -231,10 +252,27 @@ final class FitLoop {
       log.updated(epoch, outcome, training.seconds());
     }
     trainer.compareRanksAt(updates);
-    if (evaluatesAfter(updates)) {
+  }
+
+  private void evaluateAndSave(int epoch) {
+    long updates = trainer.updates();
+    if (evaluatesAfter(updates) && progress.evaluatedAt != updates) {
       evaluate(epoch);
     }
     saveIfDueAfter(updates);
+  }
+
+  /** Does what callbacks have asked for, and all ranks have heard. */
+  private void heed(int epoch) {
+    if (callbacks.isEvaluationAsked() && progress.evaluatedAt != trainer.updates()) {
+      evaluate(epoch);
+    }
+    callbacks.evaluationIsMade();
+    stopIfACallbackAsks();
+  }
+
+  private void stopIfACallbackAsks() {
+    callbacks.stopAsked().ifPresent(reason -> decisions.stop(reason, trainer.updates()));
   }
 
   private boolean evaluatesAfter(long updates) {
@@ -251,7 +289,7 @@ final class FitLoop {
   private void makeUpForEvaluation() {
     long updates = trainer.updates();
     boolean isMissing = updates > progress.firstUpdate && progress.evaluatedAt != updates;
-    if (isMissing && evaluatesAfter(updates)) {
+    if (isMissing && (evaluatesAfter(updates) || callbacks.isEvaluationAsked())) {
       evaluate(progress.epoch);
       saveIfDueAfter(updates);
     }
@@ -322,13 +360,13 @@ final class FitLoop {
   }
 
   private void evaluate(int epoch) {
-    var data = loop.testData();
-    if (data == null) {
+    if (loop.testData() == null) {
       return;
     }
     link.doing("evaluating");
     training.stop();
-    Optional<Evaluation> result = trainer.scoreUnless(link::isStopDecided, data);
+    callbacks.beforeEvaluation();
+    Optional<Evaluation> result = trainer.scoreLoop(link::isStopDecided);
     training.start(training.seconds());
     if (result.isEmpty()) {
       stop();
@@ -338,5 +376,7 @@ final class FitLoop {
     log.evaluated(epoch, result.orElseThrow());
     decisions.after(result.orElseThrow(), new Position(trainer.updates(), trainer.microSteps()));
     keepBest();
+    callbacks.afterEvaluation(result.orElseThrow());
+    stopIfACallbackAsks();
   }
 }

@@ -52,6 +52,9 @@ final class FitProgress implements Stateful {
   final BestValue best = new BestValue();
   boolean isStopped;
 
+  /** Why a callback has ended the fit; empty where none has. */
+  String stopReason = "";
+
   /** Whether the last evaluation is the best, and no checkpoint was saved since. */
   boolean isBestNow;
 
@@ -76,6 +79,7 @@ final class FitProgress implements Stateful {
     watched.forget();
     best.forget();
     isStopped = false;
+    stopReason = "";
     isBestNow = false;
   }
 
@@ -140,6 +144,7 @@ final class FitProgress implements Stateful {
     best.remember(fit.part("best"));
     // Earlier versions did not stop.
     isStopped = fit.has("stopped") && fit.number("stopped", isStopped ? 1 : 0) == 1;
+    stopReason = fit.has("stop_reason") ? fit.text("stop_reason", stopReason) : "";
     rememberTimes(fit);
   }
 

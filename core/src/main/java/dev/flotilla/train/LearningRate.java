@@ -3,12 +3,17 @@ package dev.flotilla.train;
 import dev.flotilla.optim.LrScaling;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
 import java.util.OptionalInt;
 import java.util.function.LongToDoubleFunction;
 import java.util.function.LongToIntFunction;
 
-/** The learning rate over updates: the optimizer's, grown with the batch, times the schedule. */
-final class LearningRate implements LongToDoubleFunction {
+/**
+ * The learning rate over updates: the optimizer's, grown with the batch, times the schedule; or
+ * what callbacks have put in its place.
+ */
+final class LearningRate implements LongToDoubleFunction, Stateful {
 
   private static final long UNKNOWN = -1;
 
@@ -17,6 +22,11 @@ final class LearningRate implements LongToDoubleFunction {
   private final OptionalInt microBatch;
   private final LongToIntFunction microSteps;
   private long totalUpdates = UNKNOWN;
+
+  /** A rate in place of all else, not a number for none; and by what callbacks have scaled it. */
+  private double fixed = Double.NaN;
+
+  private double factor = 1;
 
   /**
    * Creates the rate.
@@ -39,8 +49,36 @@ final class LearningRate implements LongToDoubleFunction {
     totalUpdates = updates;
   }
 
+  /**
+   * Changes the rate of all updates from now on.
+   *
+   * @param rate takes the place of all that was before; not a number to leave it
+   * @param by scales it
+   */
+  void change(double rate, double by) {
+    if (!Double.isNaN(rate)) {
+      fixed = rate;
+      factor = 1;
+    }
+    factor *= by;
+  }
+
   @Override
   public double applyAsDouble(long update) {
+    return (Double.isNaN(fixed) ? planned(update) : fixed) * factor;
+  }
+
+  @Override
+  public void remember(RunState state) {
+    var rate = state.shared().part("learning_rate");
+    // Earlier versions did not change it.
+    if (rate.has("fixed")) {
+      fixed = rate.real("fixed", fixed);
+      factor = rate.real("factor", factor);
+    }
+  }
+
+  private double planned(long update) {
     if (totalUpdates == UNKNOWN && schedule.needsTotal()) {
       throw new IllegalStateException(
           schedule + " needs the number of updates: call plannedUpdates(n) before step");

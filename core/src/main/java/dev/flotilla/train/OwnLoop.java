@@ -138,6 +138,13 @@ public final class OwnLoop {
     return insideNoSync > 0;
   }
 
+  /**
+   * Says that an epoch of the loop ends here, for events and callbacks; all ranks call it together.
+   */
+  public void endEpoch() {
+    steps.endEpoch();
+  }
+
   /** Returns a step that counts micro-batches and updates after every k-th. */
   public AccumulatingStep accumulating(int k) {
     return new AccumulatingStep(this, k);

@@ -2,16 +2,19 @@ package dev.flotilla.train;
 
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.state.RunState;
+import dev.flotilla.state.Stateful;
 import dev.flotilla.step.StepOutcome;
 
 /**
  * What follows the steps of a loop of the user's own, so that it gives the events, and keeps the
  * watch over numbers and ranks, that a fit does.
  */
-final class OwnSteps {
+final class OwnSteps implements Stateful {
 
   private final Trainer trainer;
   private final TrainerSettings settings;
+  private final Callbacks callbacks;
   private final FitProgress progress = new FitProgress();
   private final FitLog log;
   private final Stopwatch training = new Stopwatch();
@@ -20,6 +23,7 @@ final class OwnSteps {
   OwnSteps(Trainer trainer, TrainerSettings settings) {
     this.trainer = trainer;
     this.settings = settings;
+    this.callbacks = trainer.callbacks();
     this.log = new FitLog(trainer, progress, settings.events());
   }
 
@@ -45,6 +49,18 @@ final class OwnSteps {
       progress.updatesBeforeEpoch = trainer.updates();
       training.start(0);
     }
+    if (trainer.isBetweenWindows()) {
+      callbacks.beforeEpoch(progress.epoch);
+      heed();
+      callbacks.beforeStep();
+    }
+  }
+
+  /** Makes the evaluation that a callback has asked for. */
+  private void heed() {
+    if (callbacks.isEvaluationAsked()) {
+      trainer.evaluate();
+    }
   }
 
   /** Prepares for a micro-batch of this rank; the others are taken to have as many samples. */
@@ -67,6 +83,10 @@ final class OwnSteps {
       }
       trainer.compareRanksAt(trainer.updates());
     }
+    if (outcome.step().endsWindow()) {
+      callbacks.afterStep(outcome);
+      heed();
+    }
     if (lastOfEpoch) {
       endEpoch();
     }
@@ -76,7 +96,10 @@ final class OwnSteps {
     return settings.loop().logEvery().isDueAfter(update);
   }
 
-  private void endEpoch() {
+  /** Ends an epoch of the loop. */
+  void endEpoch() {
+    callbacks.afterEpoch();
+    heed();
     settings
         .events()
         .on(
@@ -89,5 +112,14 @@ final class OwnSteps {
 
   void evaluated(Evaluation result) {
     log.evaluated(progress.epoch, result);
+  }
+
+  @Override
+  public void remember(RunState state) {
+    var loop = state.shared().part("own_loop");
+    // Earlier versions counted epochs anew.
+    if (loop.has("epoch")) {
+      progress.epoch = Math.toIntExact(loop.number("epoch", progress.epoch));
+    }
   }
 }

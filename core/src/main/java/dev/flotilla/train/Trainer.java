@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -67,6 +68,7 @@ public final class Trainer implements AutoCloseable {
   private final SentBefore sentBefore = new SentBefore();
   private JobLink link = JobLink.ofThisProcess();
   private final LearningRate learningRate;
+  private final Callbacks callbacks;
   private final Checkpoints checkpoints;
   private final OwnSteps ownSteps;
   private long epochs;
@@ -86,10 +88,13 @@ public final class Trainer implements AutoCloseable {
               settings.schedule(),
               settings.microBatch(),
               this::microStepsAfter);
+      callbacks = new Callbacks(settings, collective, learningRate);
       runner = resources.own(newRunner(plan.step()));
+      callbacks.follow(runner);
       var evaluator = new Evaluator(model, chain, collective, settings.metrics());
       replica = new Replica(model, statistics, runner.sync(), evaluator, collective);
       guard = new NumberGuard(settings.nonFinite(), this::note);
+      ownSteps = new OwnSteps(this, settings);
       checkpoints =
           resources.own(
               new Checkpoints(
@@ -99,7 +104,6 @@ public final class Trainer implements AutoCloseable {
                   start.facts(),
                   parts(),
                   settings.runFolder()));
-      ownSteps = new OwnSteps(this, settings);
     } catch (RuntimeException failure) {
       resources.closeAfter(failure);
       throw OutOfMemoryException.isMeantBy(failure)
@@ -131,7 +135,7 @@ public final class Trainer implements AutoCloseable {
             this::note,
             text -> settings.events().on(new TrainingEvent.Measured(text)),
             settings.events());
-    return new MicroSteps(plan, context, chain, statistics, learningRate);
+    return new MicroSteps(plan, context, chain, statistics, learningRate, callbacks::agree);
   }
 
   private int microStepsAfter(long update) {
@@ -216,6 +220,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Saves without an event. */
   void saveQuietly() {
+    callbacks.beforeSave();
     checkpoints.save(new Position(updates(), microSteps()));
   }
 
@@ -242,6 +247,7 @@ public final class Trainer implements AutoCloseable {
   private List<Stateful> parts() {
     List<Stateful> parts = new ArrayList<>();
     parts.addAll(List.of(replica, statistics, runner, chain, progress));
+    parts.addAll(List.of(learningRate, callbacks, ownSteps));
     parts.add(replica.own(guard));
     parts.add(state -> epochs = state.shared().number("trainer/epochs", epochs));
     parts.add(state -> sentBefore.remember(state, collective));
@@ -250,6 +256,23 @@ public final class Trainer implements AutoCloseable {
       parts.add(settings.runFolder());
     }
     return parts;
+  }
+
+  /**
+   * Returns why a callback asks a loop of your own to end, if one does; the same on all ranks. A
+   * fit ends by itself.
+   */
+  public Optional<String> stopAsked() {
+    return callbacks.stopAsked();
+  }
+
+  Callbacks callbacks() {
+    return callbacks;
+  }
+
+  /** Tells whether the next micro-step begins an accumulation window. */
+  boolean isBetweenWindows() {
+    return runner.waiting() == 0;
   }
 
   NumberGuard guard() {
@@ -263,8 +286,25 @@ public final class Trainer implements AutoCloseable {
 
   /** Evaluates on data, over all ranks; all of them call it together. */
   public Evaluation evaluate(Dataset data) {
+    callbacks.beforeEvaluation();
     var result = score(data);
     ownSteps.evaluated(result);
+    callbacks.afterEvaluation(result);
+    return result;
+  }
+
+  /**
+   * Evaluates on all data that the loop's settings name, over all ranks; all of them call it
+   * together.
+   *
+   * @throws IllegalStateException if they name none
+   */
+  public Evaluation evaluate() {
+    callbacks.requireData();
+    callbacks.beforeEvaluation();
+    var result = scoreLoop(() -> false).orElseThrow();
+    ownSteps.evaluated(result);
+    callbacks.afterEvaluation(result);
     return result;
   }
 
@@ -276,6 +316,18 @@ public final class Trainer implements AutoCloseable {
   /** Evaluates without an event, unless a rank gives up meanwhile; then all of them do. */
   Optional<Evaluation> scoreUnless(BooleanSupplier givesUp, Dataset data) {
     return replica.evaluate(data, settings.loop().evaluationBatch(), givesUp);
+  }
+
+  /** Evaluates on all data of the loop's settings, without an event, unless a rank gives up. */
+  Optional<Evaluation> scoreLoop(BooleanSupplier givesUp) {
+    var loop = settings.loop();
+    var all = scoreUnless(givesUp, Objects.requireNonNull(loop.testData()));
+    for (var other : loop.others().entrySet()) {
+      var name = other.getKey();
+      var data = other.getValue();
+      all = all.flatMap(it -> scoreUnless(givesUp, data).map(more -> it.with(name, more)));
+    }
+    return all;
   }
 
   /**
@@ -357,6 +409,7 @@ public final class Trainer implements AutoCloseable {
   public Map<String, Object> metrics() {
     Map<String, Object> all = new LinkedHashMap<>(runner.metrics());
     all.putAll(new FitDecisions(settings, progress).forSummary());
+    all.putAll(callbacks.forSummary());
     return all;
   }
 

@@ -58,6 +58,7 @@ public final class TrainerBuilder {
   private final List<PlanIssue> warnings = new ArrayList<>();
   private final List<Metric> metrics = new ArrayList<>();
   private @Nullable StopWhen stopWhen;
+  private final List<Callback> callbacks = new ArrayList<>();
   private @Nullable RunFolder runFolder;
 
   TrainerBuilder(World world) {
@@ -164,6 +165,21 @@ public final class TrainerBuilder {
   /** Sets when {@code fit} logs and evaluates. */
   public TrainerBuilder loop(LoopSettings value) {
     loop = value;
+    return this;
+  }
+
+  /**
+   * Sets when {@code fit} logs and evaluates, from what is set so far: {@code loop(it ->
+   * it.evaluateOn(test).each(Every.epoch()))}.
+   */
+  public TrainerBuilder loop(UnaryOperator<LoopSettings> change) {
+    loop = change.apply(loop);
+    return this;
+  }
+
+  /** Adds callbacks, which are called in this order; all ranks have the same. */
+  public TrainerBuilder callbacks(Callback... more) {
+    callbacks.addAll(List.of(more));
     return this;
   }
 
@@ -293,6 +309,7 @@ public final class TrainerBuilder {
         compareEvery,
         warnings,
         metrics,
-        stopWhen);
+        stopWhen,
+        callbacks);
   }
 }

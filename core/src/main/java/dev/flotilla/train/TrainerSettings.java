@@ -61,6 +61,7 @@ import org.jspecify.annotations.Nullable;
  * @param warnings from outside the techniques
  * @param metrics what evaluations measure besides loss and accuracy
  * @param stopWhen when a fit ends early; null for never
+ * @param callbacks what is called as training goes on
  */
 record TrainerSettings(
     World world,
@@ -88,7 +89,8 @@ record TrainerSettings(
     Optional<Every.Updates> compareEvery,
     List<PlanIssue> warnings,
     List<Metric> metrics,
-    @Nullable StopWhen stopWhen) {
+    @Nullable StopWhen stopWhen,
+    List<Callback> callbacks) {
 
   TrainerSettings {
     strategies = List.copyOf(strategies);
@@ -96,6 +98,7 @@ record TrainerSettings(
     remembered = List.copyOf(remembered);
     warnings = List.copyOf(warnings);
     metrics = List.copyOf(metrics);
+    callbacks = List.copyOf(callbacks);
     Metrics.problems(metrics, model.objective().task()).forEach(it -> refuse("metrics", it));
     if (stopWhen != null) {
       refuse("stop_when.metric", stopWhen.problem(metrics, model.objective().task()));

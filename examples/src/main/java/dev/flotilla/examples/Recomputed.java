@@ -4,7 +4,6 @@ import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.recompute.Recompute;
-import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
@@ -31,7 +30,7 @@ public final class Recomputed {
             .model(new LeNet5(10))
             .optimizer(new Momentum(0.05, 0.9))
             .strategy(techniques)
-            .loop(new LoopSettings(Every.updates(10), null, Every.end(), 256, 40))
+            .loop(LoopSettings.defaults().endAfterUpdates(40))
             .build()) {
       trainer.fit(new Digits().train().batches(32).shuffled(42), 1);
       return WeightsDigest.of(trainer.model().state());

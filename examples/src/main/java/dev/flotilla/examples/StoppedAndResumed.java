@@ -4,7 +4,6 @@ import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.train.CheckpointSettings;
-import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
@@ -53,7 +52,7 @@ public final class StoppedAndResumed {
         .model(new LeNet5(10))
         .optimizer(new Momentum(0.05, 0.9))
         .strategy(new GradientMerge(2))
-        .loop(new LoopSettings(Every.updates(10), null, Every.end(), 256, updates));
+        .loop(LoopSettings.defaults().endAfterUpdates(updates));
   }
 
   private static String fit(Trainer trainer) {

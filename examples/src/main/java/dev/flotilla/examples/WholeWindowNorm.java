@@ -6,7 +6,6 @@ import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
-import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
@@ -36,7 +35,7 @@ public final class WholeWindowNorm {
             .optimizer(new Sgd(0.1))
             .precision(Precision.FLOAT64)
             .strategy(techniques)
-            .loop(new LoopSettings(Every.updates(10), null, Every.end(), 256, 3))
+            .loop(LoopSettings.defaults().endAfterUpdates(3))
             .build()) {
       var images = new SyntheticImages(3, 16, 10, 48, 8);
       return trainer.fit(images.train().batches(batch), 1).loss();

@@ -67,8 +67,9 @@ class BoosterTests {
                           .strategy(new GradientMerge(ACCUMULATION))
                           .strategy(techniques)
                           .loop(
-                              new LoopSettings(
-                                  Every.updates(UPDATES), null, Every.end(), 64, UPDATES))
+                              LoopSettings.defaults()
+                                  .logEach(Every.updates(UPDATES))
+                                  .endAfterUpdates(UPDATES))
                           .build()) {
                     trainer.fit(SOURCE, 100);
                     return Snapshot.of(trainer);

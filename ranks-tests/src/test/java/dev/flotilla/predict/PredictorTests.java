@@ -62,7 +62,7 @@ class PredictorTests {
   @BeforeAll
   static void train() {
     weights = folder.resolve("model.safetensors");
-    var loop = LoopSettings.defaults().withEvaluationBatch(BATCH);
+    var loop = LoopSettings.defaults().inBatchesOf(BATCH);
     try (var trainer =
         Trainer.on(World.solo())
             .model(MODEL)

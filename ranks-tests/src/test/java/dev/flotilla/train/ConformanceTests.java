@@ -50,7 +50,7 @@ class ConformanceTests {
         .optimizer(new Momentum(0.1, 0.9))
         .strategy(row.techniques().toArray(Strategy[]::new))
         .threads(1)
-        .loop(new LoopSettings(Every.updates(10), null, Every.end(), 64, updates));
+        .loop(LoopSettings.defaults().endAfterUpdates(updates));
   }
 
   private static Outcome train(World world, Row row) {

@@ -241,8 +241,7 @@ class NumericalTests {
   @ValueSource(ints = {10, 30})
   void aLimitCountsTheUpdatesThatWereMade(int limit) {
     var builder =
-        trainer(World.solo(), NonFinite.SKIP)
-            .loop(new LoopSettings(Every.updates(10), null, Every.end(), 64, limit));
+        trainer(World.solo(), NonFinite.SKIP).loop(LoopSettings.defaults().endAfterUpdates(limit));
     try (var trainer = builder.build()) {
       trainer.fit(source(Set.of(3 * BATCH), Float.NaN), 1);
       assertThat(trainer.updates()).isEqualTo(limit);
@@ -251,7 +250,7 @@ class NumericalTests {
 
   @Test
   void aLimitThatDataWithoutALossTermNeverReachEndsTheRun() {
-    var loop = new LoopSettings(Every.updates(10), null, Every.end(), 64, 5);
+    var loop = LoopSettings.defaults().endAfterUpdates(5);
     try (var trainer =
         trainer(World.solo(), NonFinite.STOP).model(new TermlessMlp()).loop(loop).build()) {
       assertThatThrownBy(() -> trainer.fit(source(Set.of(), 0), 1))

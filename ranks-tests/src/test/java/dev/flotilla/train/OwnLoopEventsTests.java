@@ -44,7 +44,8 @@ class OwnLoopEventsTests {
         .model(new Mlp(8, List.of(16), 4))
         .optimizer(new Momentum(0.1, 0.9))
         .precision(Precision.FLOAT64)
-        .loop(new LoopSettings(Every.updates(3), POINTS, Every.end(), 256, 0))
+        .loop(
+            LoopSettings.defaults().logEach(Every.updates(3)).evaluateOn(POINTS).each(Every.end()))
         .threads(1);
   }
 

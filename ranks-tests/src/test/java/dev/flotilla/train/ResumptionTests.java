@@ -48,7 +48,7 @@ class ResumptionTests {
         .threads(1)
         .checkpoints(CheckpointSettings.in(folder).every(8))
         .events(this::listen)
-        .loop(new LoopSettings(Every.updates(10), null, Every.end(), 64, UPDATES));
+        .loop(LoopSettings.defaults().endAfterUpdates(UPDATES));
   }
 
   private void listen(TrainingEvent event) {

@@ -78,7 +78,12 @@ class StoppedEvaluationTests {
         .threads(1)
         .checkpoints(CheckpointSettings.in(folder.resolve(name)).every(4))
         .events(event -> listen(world, event))
-        .loop(new LoopSettings(Every.updates(10), POINTS, evaluateEvery, 4, UPDATES))
+        .loop(
+            LoopSettings.defaults()
+                .evaluateOn(POINTS)
+                .each(evaluateEvery)
+                .inBatchesOf(4)
+                .endAfterUpdates(UPDATES))
         .build();
   }
 

@@ -73,6 +73,11 @@ final class LocalAveraging implements Sync {
   }
 
   @Override
+  public boolean isRound() {
+    return steps.sinceAverage() == 0;
+  }
+
+  @Override
   public boolean comparesAfter(long updates, long every) {
     return isCommon && steps.sinceAverage() == 0 && steps.hasPassedMultiple(every);
   }

@@ -60,7 +60,12 @@ class AveragingTests {
   private static TrainerBuilder fitting(World world, Every evaluateEvery, Strategy... with) {
     return trainer(world, with)
         .compareEvery(7)
-        .loop(new LoopSettings(Every.updates(10), POINTS, evaluateEvery, 64, 30));
+        .loop(
+            LoopSettings.defaults()
+                .evaluateOn(POINTS)
+                .each(evaluateEvery)
+                .inBatchesOf(64)
+                .endAfterUpdates(30));
   }
 
   private record Fitted(

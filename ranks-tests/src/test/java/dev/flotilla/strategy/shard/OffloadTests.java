@@ -80,7 +80,9 @@ class OffloadTests {
             .callWorlds(
                 world -> {
                   var loop =
-                      new LoopSettings(Every.updates(UPDATES), null, Every.end(), 64, UPDATES);
+                      LoopSettings.defaults()
+                          .logEach(Every.updates(UPDATES))
+                          .endAfterUpdates(UPDATES);
                   try (var trainer = trainer(world, optimizer, sharding).loop(loop).build()) {
                     trainer.fit(POINTS.batches(12).shuffled(3), 100);
                     return Snapshot.of(trainer);
@@ -101,7 +103,7 @@ class OffloadTests {
   @ValueSource(ints = {50, 2})
   void anEvaluationGathersSegmentBySegment(int samples) {
     var data = new ColouredPoints(samples, 8, 4);
-    var loop = new LoopSettings(Every.updates(2), null, Every.end(), 8, 2);
+    var loop = LoopSettings.defaults().logEach(Every.updates(2)).inBatchesOf(8).endAfterUpdates(2);
     List<List<Evaluation>> results = new ArrayList<>();
     for (var techniques : List.of(new Strategy[] {new Sharding(1)}, new Strategy[] {three()})) {
       results.addAll(

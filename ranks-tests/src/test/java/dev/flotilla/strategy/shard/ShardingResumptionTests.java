@@ -100,7 +100,7 @@ class ShardingResumptionTests {
   }
 
   private static LoopSettings until(int updates) {
-    return new LoopSettings(Every.updates(updates), null, Every.end(), 64, updates);
+    return LoopSettings.defaults().logEach(Every.updates(updates)).endAfterUpdates(updates);
   }
 
   private Snapshot fit(

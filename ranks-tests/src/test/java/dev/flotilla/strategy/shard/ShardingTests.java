@@ -106,8 +106,9 @@ class ShardingTests {
                           .collective(group)
                           .threads(1)
                           .loop(
-                              new LoopSettings(
-                                  Every.updates(UPDATES), null, Every.end(), 64, UPDATES))
+                              LoopSettings.defaults()
+                                  .logEach(Every.updates(UPDATES))
+                                  .endAfterUpdates(UPDATES))
                           .build()) {
                     trainer.fit(POINTS.batches(12).shuffled(3), 100);
                     return Snapshot.of(trainer);
