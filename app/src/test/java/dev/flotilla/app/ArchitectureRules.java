@@ -67,7 +67,15 @@ record ArchitectureRules(String root) {
         .layer("ground")
         .definedBy(
             packages(
-                "report", "natives", "memory", "settings", "text", "world", "control", "pickle"))
+                "report",
+                "natives",
+                "memory",
+                "settings",
+                "text",
+                "world",
+                "control",
+                "pickle",
+                "onnx"))
         .layer("launch")
         .definedBy(root + ".launch..")
         .whereLayer("app")
