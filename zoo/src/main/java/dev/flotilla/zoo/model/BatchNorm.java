@@ -7,6 +7,9 @@ import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -43,6 +46,11 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
   @Override
   public BoundNorm bind(Weights weights) {
     return new BoundNorm(this, weights);
+  }
+
+  @Override
+  public OnnxValue addTo(OnnxGraph graph, OnnxValue input) {
+    return OnnxLayers.batchNorm(graph, input, name, EPSILON);
   }
 
   /** A BatchNorm with its weights, by its own batch's statistics or by given ones. */

@@ -4,6 +4,9 @@ import dev.flotilla.model.Activations;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxExportable;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 
 /**
@@ -11,7 +14,7 @@ import java.util.List;
  *
  * @param classes number of classes
  */
-record BertClassifier(BertSizes sizes, int classes) implements Segment {
+record BertClassifier(BertSizes sizes, int classes) implements Segment, OnnxExportable {
 
   @Override
   public String name() {
@@ -34,5 +37,10 @@ record BertClassifier(BertSizes sizes, int classes) implements Segment {
   public Forward bind(Weights weights) {
     var bound = layers().bind(weights);
     return (input, mode) -> Activations.of(bound.apply(input.tensors().get(0), mode));
+  }
+
+  @Override
+  public List<OnnxValue> addTo(OnnxGraph graph, List<OnnxValue> inputs) {
+    return List.of(layers().addTo(graph, inputs.getFirst()));
   }
 }

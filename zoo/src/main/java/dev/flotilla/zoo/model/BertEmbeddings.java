@@ -7,8 +7,15 @@ import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxExportable;
+import dev.flotilla.onnx.OnnxExtent;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxType;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -19,7 +26,7 @@ import org.bytedeco.pytorch.global.torch;
  * <p>Takes what {@link BertBatch} describes; gives [samples, length, hidden], which positions may
  * be attended to, and whatever else came in.
  */
-record BertEmbeddings(BertSizes sizes) implements Segment {
+record BertEmbeddings(BertSizes sizes) implements Segment, OnnxExportable {
 
   static final String WORDS = "bert.embeddings.word_embeddings.weight";
   private static final String POSITIONS = "bert.embeddings.position_embeddings.weight";
@@ -94,5 +101,46 @@ record BertEmbeddings(BertSizes sizes) implements Segment {
     return attention.is_cpu() && visible.all().item_bool()
         ? Tensors.empty(torch.ScalarType.Bool, 0)
         : visible.view(attention.size(0), 1, 1, attention.size(1));
+  }
+
+  /** Returns those of Hugging Face's models, for sequences of any length. */
+  @Override
+  public List<OnnxValue> inputs(List<Long> sampleShape) {
+    var shape = List.of(OnnxExtent.BATCH, OnnxExtent.named("sequence"));
+    return Stream.of("input_ids", "attention_mask", "token_type_ids")
+        .map(input -> new OnnxValue(input, OnnxType.INT64, shape))
+        .toList();
+  }
+
+  /** Gives the hidden state and what attention adds to its scores. */
+  @Override
+  public List<OnnxValue> addTo(OnnxGraph graph, List<OnnxValue> inputs) {
+    var words = OnnxLayers.embedding(graph, inputs.get(0), WORDS);
+    var types = OnnxLayers.embedding(graph, inputs.get(2), TYPES);
+    var positions = OnnxLayers.embedding(graph, counted(graph, inputs.get(0)), POSITIONS);
+    var sum = graph.add(graph.add(words, types), positions);
+    return List.of(norm().addTo(graph, sum), unseen(graph, inputs.get(1)));
+  }
+
+  /** Returns 0, 1, 2 and so on, as many as a sequence has tokens. */
+  private static OnnxValue counted(OnnxGraph graph, OnnxValue tokens) {
+    var two = List.of(OnnxExtent.of(2));
+    var shape = graph.node("Shape", OnnxType.INT64, two, List.of(tokens));
+    return graph.node(
+        "Range",
+        OnnxType.INT64,
+        List.of(tokens.extent(1)),
+        List.of(graph.scalar(0), graph.select(shape, 0, 1), graph.scalar(1)));
+  }
+
+  /** Returns 0 where a position may be attended to, and elsewhere less than any score is. */
+  private static OnnxValue unseen(OnnxGraph graph, OnnxValue attention) {
+    var mask = graph.unsqueeze(attention, 1, 2);
+    var isSeen = graph.cast(mask, OnnxType.BOOL);
+    return graph.node(
+        "Where",
+        OnnxType.FLOAT32,
+        mask.shape(),
+        List.of(isSeen, graph.constant(0.0), graph.constant(-Float.MAX_VALUE)));
   }
 }

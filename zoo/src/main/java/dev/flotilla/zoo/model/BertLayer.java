@@ -5,6 +5,10 @@ import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
 import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxExportable;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -15,7 +19,7 @@ import org.bytedeco.pytorch.Tensor;
  *
  * @param index number of the layer, from 0
  */
-record BertLayer(BertSizes sizes, int index) implements PartedSegment {
+record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExportable {
 
   @Override
   public String name() {
@@ -150,6 +154,33 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment {
   private Forward norm(Weights weights) {
     var norm = outerNorm().bind(weights);
     return (input, mode) -> followedBy(norm.apply(input.tensors().get(0), mode), input, 1);
+  }
+
+  /** Takes and gives the hidden state and what attention adds to its scores. */
+  @Override
+  public List<OnnxValue> addTo(OnnxGraph graph, List<OnnxValue> inputs) {
+    var hidden = inputs.getFirst();
+    var context = attended(graph, hidden, inputs.get(1));
+    var added = graph.add(attendedDense().addTo(graph, context), hidden);
+    var seen = attendedNorm().addTo(graph, added);
+    var inner = OnnxLayers.gelu(graph, innerDense().addTo(graph, seen));
+    var sum = graph.add(outerDense().addTo(graph, inner), seen);
+    return List.of(outerNorm().addTo(graph, sum), inputs.get(1));
+  }
+
+  private OnnxValue attended(OnnxGraph graph, OnnxValue hidden, OnnxValue unseen) {
+    var query = heads(graph, projection("query").addTo(graph, hidden), 0, 2, 1, 3);
+    var key = heads(graph, projection("key").addTo(graph, hidden), 0, 2, 3, 1);
+    var value = heads(graph, projection("value").addTo(graph, hidden), 0, 2, 1, 3);
+    var scaled = graph.mul(query, graph.constant(1 / Math.sqrt(sizes.headSize())));
+    var scores = graph.add(graph.matmul(scaled, key), unseen);
+    var context = graph.matmul(OnnxLayers.softmax(graph, scores), value);
+    return graph.reshape(graph.transpose(context, 0, 2, 1, 3), 0, 0, sizes.hiddenSize());
+  }
+
+  private OnnxValue heads(OnnxGraph graph, OnnxValue all, int... axes) {
+    var split = graph.reshape(all, 0, 0, sizes.numAttentionHeads(), sizes.headSize());
+    return graph.transpose(split, axes);
   }
 
   private static Activations followedBy(Tensor first, Activations input, int from) {

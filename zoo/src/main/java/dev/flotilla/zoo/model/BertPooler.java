@@ -2,6 +2,8 @@ package dev.flotilla.zoo.model;
 
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 
 /**
@@ -25,5 +27,10 @@ record BertPooler(Linear dense) implements Layer {
   public Bound bind(Weights weights) {
     var bound = dense.bind(weights);
     return (hidden, mode) -> bound.apply(hidden.select(1, 0), mode).tanh();
+  }
+
+  @Override
+  public OnnxValue addTo(OnnxGraph graph, OnnxValue hidden) {
+    return graph.like(dense.addTo(graph, graph.select(hidden, 1, 0)), "Tanh");
   }
 }

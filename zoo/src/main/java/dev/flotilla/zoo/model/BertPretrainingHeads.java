@@ -7,6 +7,10 @@ import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxExportable;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
@@ -22,7 +26,7 @@ import org.bytedeco.pytorch.global.torch;
  * that of the token embeddings: of a sequence of 512 tokens, 77 rows of 30,522 logits instead of
  * 512.
  */
-record BertPretrainingHeads(BertSizes sizes) implements Segment {
+record BertPretrainingHeads(BertSizes sizes) implements Segment, OnnxExportable {
 
   private static final String BIAS = "cls.predictions.bias";
 
@@ -111,5 +115,21 @@ record BertPretrainingHeads(BertSizes sizes) implements Segment {
               : positions.add(firsts).masked_select(positions.ge(zero));
       return hidden.flatten(0, 1).index_select(0, rows);
     }
+  }
+
+  /** Tokens are guessed at all positions: which of them are masked is known in training alone. */
+  @Override
+  public List<OnnxValue> addTo(OnnxGraph graph, List<OnnxValue> inputs) {
+    var hidden = inputs.getFirst();
+    var shaped = norm().addTo(graph, OnnxLayers.gelu(graph, transform().addTo(graph, hidden)));
+    return List.of(
+        OnnxLayers.linear(graph, shaped, BertEmbeddings.WORDS, BIAS),
+        following().addTo(graph, BertPooler.of(sizes).addTo(graph, hidden)));
+  }
+
+  /** Returns the names of Hugging Face's {@code BertForPreTraining}. */
+  @Override
+  public List<String> outputNames() {
+    return List.of("prediction_logits", "seq_relationship_logits");
   }
 }

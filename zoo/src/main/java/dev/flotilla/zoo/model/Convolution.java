@@ -4,6 +4,9 @@ import dev.flotilla.model.Initializer;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -50,5 +53,11 @@ record Convolution(
     long[] step = {stride, stride};
     long[] padding = {kernel / 2, kernel / 2};
     return (input, _) -> torch.conv2d(input, weight, bias, step, padding, NO_DILATION, 1);
+  }
+
+  @Override
+  public OnnxValue addTo(OnnxGraph graph, OnnxValue input) {
+    String bias = hasBias ? name + ".bias" : null;
+    return OnnxLayers.conv2d(graph, input, name + ".weight", bias, stride, kernel / 2);
   }
 }

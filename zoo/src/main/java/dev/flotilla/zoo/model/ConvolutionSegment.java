@@ -5,6 +5,10 @@ import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxExportable;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -17,7 +21,8 @@ import org.bytedeco.pytorch.global.torch;
  * @param outputs channels it gives
  * @param kernel width and height of the kernel
  */
-record ConvolutionSegment(String name, long inputs, long outputs, long kernel) implements Segment {
+record ConvolutionSegment(String name, long inputs, long outputs, long kernel)
+    implements Segment, OnnxExportable {
 
   private static final long[] ONE = {1, 1};
   private static final long[] NONE = {0, 0};
@@ -40,5 +45,11 @@ record ConvolutionSegment(String name, long inputs, long outputs, long kernel) i
       Tensor y = torch.conv2d(input.only(), weight, bias, ONE, NONE, ONE, 1);
       return Activations.of(torch.max_pool2d(y.relu_(), TWO, TWO, NONE, ONE, false));
     };
+  }
+
+  @Override
+  public List<OnnxValue> addTo(OnnxGraph graph, List<OnnxValue> given) {
+    var y = OnnxLayers.conv2d(graph, given.getFirst(), name + ".weight", name + ".bias", 1, 0);
+    return List.of(OnnxLayers.maxPool2d(graph, graph.relu(y), 2, 2, 0));
   }
 }

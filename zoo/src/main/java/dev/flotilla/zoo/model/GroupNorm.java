@@ -2,6 +2,9 @@ package dev.flotilla.zoo.model;
 
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 import org.bytedeco.pytorch.global.torch;
 
@@ -28,5 +31,10 @@ record GroupNorm(String name, long channels, long groups, double scale) implemen
     var gamma = weights.optional(name + ".weight");
     var beta = weights.optional(name + ".bias");
     return (input, _) -> torch.group_norm(input, groups, gamma, beta, EPSILON, true);
+  }
+
+  @Override
+  public OnnxValue addTo(OnnxGraph graph, OnnxValue input) {
+    return OnnxLayers.groupNorm(graph, input, name, Math.toIntExact(groups), EPSILON);
   }
 }

@@ -2,6 +2,9 @@ package dev.flotilla.zoo.model;
 
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 import org.bytedeco.pytorch.global.torch;
 
@@ -25,5 +28,10 @@ record LayerNorm(String name, long width, double epsilon) implements Layer {
     var beta = weights.optional(name + ".bias");
     long[] shape = {width};
     return (input, _) -> torch.layer_norm(input, shape, gamma, beta, epsilon, true);
+  }
+
+  @Override
+  public OnnxValue addTo(OnnxGraph graph, OnnxValue input) {
+    return OnnxLayers.layerNorm(graph, input, name, epsilon);
   }
 }

@@ -6,6 +6,9 @@ import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
 import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxExportable;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,7 +18,7 @@ import java.util.List;
  * @param name what recipes and reports call it
  * @param layers what it does
  */
-record LayerSegment(String name, Layers layers) implements PartedSegment {
+record LayerSegment(String name, Layers layers) implements PartedSegment, OnnxExportable {
 
   @Override
   public List<ParameterSpec> parameters() {
@@ -40,5 +43,10 @@ record LayerSegment(String name, Layers layers) implements PartedSegment {
               (input, mode) -> Activations.of(sequential.apply(input.only(), mode))));
     }
     return parts;
+  }
+
+  @Override
+  public List<OnnxValue> addTo(OnnxGraph graph, List<OnnxValue> inputs) {
+    return List.of(layers.addTo(graph, inputs.getFirst()));
   }
 }

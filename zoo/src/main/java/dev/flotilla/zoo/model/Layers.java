@@ -6,6 +6,9 @@ import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
@@ -31,7 +34,7 @@ record Layers(List<Layer> layers) implements Layer {
 
   /** max(0, ·), in the memory of its input, which no layer before it needs again. */
   static Layer rectifier() {
-    return Layer.of((input, _) -> input.relu_());
+    return Layer.of((input, _) -> input.relu_(), OnnxGraph::relu);
   }
 
   /**
@@ -46,21 +49,25 @@ record Layers(List<Layer> layers) implements Layer {
     var size = square(kernel);
     var step = square(stride);
     var border = square(padding);
-    return Layer.of((input, _) -> torch.max_pool2d(input, size, step, border, ONE, false));
+    return Layer.of(
+        (input, _) -> torch.max_pool2d(input, size, step, border, ONE, false),
+        (graph, input) -> OnnxLayers.maxPool2d(graph, input, kernel, stride, padding));
   }
 
   /** The mean over each of side × side regions of the whole plane. */
-  static Layer averagePool(long side) {
+  static Layer averagePool(int side) {
     var size = square(side);
-    return Layer.of((input, _) -> torch.adaptive_avg_pool2d(input, size));
+    return Layer.of(
+        (input, _) -> torch.adaptive_avg_pool2d(input, size),
+        (graph, input) -> OnnxLayers.adaptiveAvgPool2d(graph, input, side));
   }
 
   static Layer flatten() {
-    return Layer.of((input, _) -> input.flatten(1, -1));
+    return Layer.of((input, _) -> input.flatten(1, -1), OnnxLayers::flatten);
   }
 
   static Layer dropout(double probability) {
-    return Layer.of((input, mode) -> Dropout.apply(input, probability, mode));
+    return Layer.of((input, mode) -> Dropout.apply(input, probability, mode), (_, input) -> input);
   }
 
   private static long[] square(long side) {
@@ -81,6 +88,15 @@ record Layers(List<Layer> layers) implements Layer {
   public Bound bind(Weights weights) {
     var bound = layers.stream().map(layer -> layer.bind(weights)).toList();
     return (input, mode) -> run(bound, input, mode);
+  }
+
+  @Override
+  public OnnxValue addTo(OnnxGraph graph, OnnxValue input) {
+    OnnxValue value = input;
+    for (var layer : layers) {
+      value = layer.addTo(graph, value);
+    }
+    return value;
   }
 
   /**

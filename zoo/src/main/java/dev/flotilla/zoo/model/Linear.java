@@ -4,6 +4,9 @@ import dev.flotilla.model.Initializer;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -46,5 +49,10 @@ record Linear(
     Tensor weight = weights.parameter(name + ".weight");
     var bias = weights.optional(name + ".bias");
     return (input, _) -> torch.linear(input, weight, bias);
+  }
+
+  @Override
+  public OnnxValue addTo(OnnxGraph graph, OnnxValue input) {
+    return OnnxLayers.linear(graph, input, name);
   }
 }

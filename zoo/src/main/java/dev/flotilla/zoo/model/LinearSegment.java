@@ -5,6 +5,10 @@ import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxExportable;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxLayers;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -19,7 +23,7 @@ import org.bytedeco.pytorch.global.torch;
  * @param dropout fraction of outputs left out in training
  */
 record LinearSegment(String name, long inputs, long outputs, boolean isLast, double dropout)
-    implements Segment {
+    implements Segment, OnnxExportable {
 
   @Override
   public List<ParameterSpec> parameters() {
@@ -39,5 +43,20 @@ record LinearSegment(String name, long inputs, long outputs, boolean isLast, dou
       Tensor activated = isLast ? y : y.relu_();
       return Activations.of(Dropout.apply(activated, dropout, mode));
     };
+  }
+
+  /** Any shape that has as many numbers will do, and a row where none is known. */
+  @Override
+  public List<OnnxValue> inputs(List<Long> sampleShape) {
+    var shape = sampleShape.isEmpty() ? List.of(inputs) : sampleShape;
+    return List.of(OnnxValue.samples("input", shape));
+  }
+
+  @Override
+  public List<OnnxValue> addTo(OnnxGraph graph, List<OnnxValue> given) {
+    var x = given.getFirst();
+    var flat = x.rank() == 2 ? x : OnnxLayers.flatten(graph, x);
+    var y = OnnxLayers.linear(graph, flat, name);
+    return List.of(isLast ? y : graph.relu(y));
   }
 }

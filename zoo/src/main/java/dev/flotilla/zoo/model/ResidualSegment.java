@@ -6,6 +6,9 @@ import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
 import dev.flotilla.model.PartedSegment;
 import dev.flotilla.model.Weights;
+import dev.flotilla.onnx.OnnxExportable;
+import dev.flotilla.onnx.OnnxGraph;
+import dev.flotilla.onnx.OnnxValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -18,7 +21,8 @@ import org.bytedeco.pytorch.Tensor;
  * @param main the layers that learn
  * @param shortcut makes the input fit the output; empty where it does already
  */
-record ResidualSegment(String name, Layers main, Layers shortcut) implements PartedSegment {
+record ResidualSegment(String name, Layers main, Layers shortcut)
+    implements PartedSegment, OnnxExportable {
 
   @Override
   public List<ParameterSpec> parameters() {
@@ -66,6 +70,13 @@ record ResidualSegment(String name, Layers main, Layers shortcut) implements Par
           return Activations.of(Layers.sum(y, lastShortcut.apply(at(input, 1), mode)).relu_());
         });
     return parts;
+  }
+
+  @Override
+  public List<OnnxValue> addTo(OnnxGraph graph, List<OnnxValue> inputs) {
+    var x = inputs.getFirst();
+    var sum = graph.add(main.addTo(graph, x), shortcut.addTo(graph, x));
+    return List.of(graph.relu(sum));
   }
 
   private static Forward whole(Layer.Bound main, Layer.Bound shortcut) {

@@ -29,7 +29,7 @@ record VggNetwork(boolean hasNorms, int classes, double dropout, int hidden, int
   private static final List<Integer> CONVOLUTIONS = List.of(2, 2, 3, 3, 3);
   private static final List<Integer> WIDTHS = List.of(1, 2, 4, 8, 8);
   private static final int LEAST_SIDE = 32;
-  private static final long POOLED_SIDE = 7;
+  private static final int POOLED_SIDE = 7;
   private static final double DEVIATION = 0.01;
 
   VggNetwork {
