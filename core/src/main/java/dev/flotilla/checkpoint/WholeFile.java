@@ -17,16 +17,23 @@ import java.util.UUID;
  * <p>The content goes to a temporary name in the same folder, to the disk, and is then renamed. The
  * file is readable and writable by its owner alone.
  */
-final class WholeFile {
+public final class WholeFile {
 
   private WholeFile() {}
 
   /** Writes the content of a file. */
-  interface Content {
+  public interface Content {
+
+    /** Writes all of it. */
     void writeTo(FileChannel channel) throws IOException;
   }
 
-  static void write(Path file, Content content) {
+  /**
+   * Writes a file.
+   *
+   * @throws CheckpointException if the file system fails
+   */
+  public static void write(Path file, Content content) {
     var target = file.toAbsolutePath();
     var temporary = target.resolveSibling("." + UUID.randomUUID() + ".tmp");
     try {

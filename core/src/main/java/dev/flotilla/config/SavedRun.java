@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
@@ -110,6 +111,19 @@ public final class SavedRun {
     // A run that goes on after its end has the model of that end still.
     boolean isEnd = RunPaths.isFinished(runOrCheckpoint) && Files.exists(whole);
     return isEnd || checkpoints.isEmpty() ? whole : verified(checkpoints.getFirst());
+  }
+
+  /**
+   * Returns the digest that the summary of a run has of the weights in {@link #model}; empty for
+   * those of a checkpoint, which has digests of its own.
+   */
+  public static Optional<String> weightsDigest(Path runOrCheckpoint) {
+    boolean isEnd =
+        RunPaths.isFinished(runOrCheckpoint)
+            && model(runOrCheckpoint).equals(RunPaths.modelIn(runOrCheckpoint));
+    return isEnd && summary(runOrCheckpoint).get("weights_sha256") instanceof String digest
+        ? Optional.of(digest)
+        : Optional.empty();
   }
 
   private static Path verified(Path checkpoint) {

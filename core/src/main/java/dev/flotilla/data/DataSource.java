@@ -42,6 +42,14 @@ public interface DataSource {
     return List.of();
   }
 
+  /**
+   * Returns how the numbers of a sample are made of a pixel x, for whoever has to do the same where
+   * the model is used; empty where that is not known.
+   */
+  default String normalization() {
+    return "";
+  }
+
   /** Opens the training samples. */
   Dataset train();
 

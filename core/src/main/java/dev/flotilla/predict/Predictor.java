@@ -1,17 +1,10 @@
 package dev.flotilla.predict;
 
-import dev.flotilla.checkpoint.PublishedWeights;
-import dev.flotilla.config.Catalogue;
-import dev.flotilla.config.Recipe;
-import dev.flotilla.config.RunConfig;
-import dev.flotilla.config.SavedRun;
 import dev.flotilla.config.SavedSamples;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.DeviceChoice;
-import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.memory.NativeView;
-import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.model.Activations;
@@ -64,12 +57,7 @@ public final class Predictor implements AutoCloseable {
 
   /** Loads the model of a run onto a device. */
   public static Predictor load(Path runOrCheckpoint, DeviceChoice device) {
-    var run = SavedRun.runOf(runOrCheckpoint);
-    var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));
-    var config = RunConfig.read(recipe, Catalogue.installed());
-    var bound = bind(config.model(), config.precision(), device);
-    copy(SavedRun.model(runOrCheckpoint), bound);
-    return new Predictor(bound, SavedSamples.in(run, config));
+    return load(ModelSource.of(runOrCheckpoint), device);
   }
 
   /**
@@ -85,26 +73,11 @@ public final class Predictor implements AutoCloseable {
 
   /** Loads weights into a model on a device. */
   public static Predictor load(Path weights, Model model, DeviceChoice device) {
-    var bound = bind(model, Precision.FLOAT32, device);
-    copy(weights, bound);
-    return new Predictor(bound, new SavedSamples(List.of(), List.of()));
+    return load(ModelSource.of(weights, model), device);
   }
 
-  private static BoundModel bind(Model model, Precision precision, DeviceChoice device) {
-    NativeLibraries.load();
-    var place = device.resolve(0, 1, List.of(), _ -> {});
-    place.computeExactly();
-    // Nothing is trained here, so nothing needs a gradient.
-    return new BoundModel(model, precision, place, 0, _ -> true);
-  }
-
-  private static void copy(Path weights, BoundModel bound) {
-    try (var published = PublishedWeights.open(weights)) {
-      published.fit(bound.state(), bound.model().aliases()).requireExact().copy();
-    } catch (RuntimeException failure) {
-      bound.close();
-      throw failure;
-    }
+  private static Predictor load(ModelSource source, DeviceChoice device) {
+    return new Predictor(source.load(device), source.samples());
   }
 
   /**

@@ -63,6 +63,11 @@ public record Cifar10(
   }
 
   @Override
+  public String normalization() {
+    return "RGB, " + CifarDataset.NORMALIZER;
+  }
+
+  @Override
   public Dataset train() {
     return new CifarDataset(CifarImages.read(CifarFolder.find(path).training()), augment);
   }

@@ -15,7 +15,7 @@ final class CifarDataset implements Dataset {
   private static final int SIDE = 32;
   private static final int PLANE = SIDE * SIDE;
   private static final int PADDING = 4;
-  private static final Normalizer NORMALIZER =
+  static final Normalizer NORMALIZER =
       new Normalizer(new double[] {0.4914, 0.4822, 0.4465}, new double[] {0.2470, 0.2435, 0.2616});
 
   private final CifarImages images;

@@ -39,6 +39,11 @@ public record Digits() implements DataSource {
   }
 
   @Override
+  public String normalization() {
+    return ImageDataset.NORMALIZATION;
+  }
+
+  @Override
   public Dataset train() {
     return load("train");
   }

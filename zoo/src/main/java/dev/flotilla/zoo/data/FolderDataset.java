@@ -13,7 +13,7 @@ import org.bytedeco.pytorch.global.torch;
 /** Images from files, decoded when they are loaded. */
 final class FolderDataset implements Dataset {
 
-  private static final Normalizer NORMALIZER =
+  static final Normalizer NORMALIZER =
       new Normalizer(new double[] {0.485, 0.456, 0.406}, new double[] {0.229, 0.224, 0.225});
 
   private final LabelledFiles files;

@@ -22,6 +22,10 @@ import org.bytedeco.pytorch.global.torch.ScalarType;
  */
 final class ImageDataset implements Dataset {
 
+  /** What {@link #normalised} computes of a pixel x, in words. */
+  static final String NORMALIZATION =
+      "(x / 255 - 0.1307) / 0.3081, an image of 28x28 with a border of two black pixels";
+
   private static final int SIDE = 28;
   private static final int BORDER = 2;
   private static final int PADDED_SIDE = SIDE + 2 * BORDER;

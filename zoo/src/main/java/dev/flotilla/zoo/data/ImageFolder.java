@@ -85,6 +85,11 @@ public record ImageFolder(
   }
 
   @Override
+  public String normalization() {
+    return "RGB, " + FolderDataset.NORMALIZER;
+  }
+
+  @Override
   public Dataset train() {
     return new FolderDataset(LabelledFiles.in(path.resolve("train")), this, augment);
   }

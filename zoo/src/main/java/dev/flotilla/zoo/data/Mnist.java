@@ -74,6 +74,11 @@ public record Mnist(
   }
 
   @Override
+  public String normalization() {
+    return ImageDataset.NORMALIZATION;
+  }
+
+  @Override
   public Dataset train() {
     return files("train").load();
   }

@@ -1,13 +1,19 @@
 package dev.flotilla.zoo.data;
 
+import java.util.Arrays;
+
 /** Turns bytes of pixels into (x / 255 − mean) / deviation, by channel. */
 final class Normalizer {
 
+  private final String text;
   private final float[][] values;
   private final float[] factors;
   private final float[] offsets;
 
   Normalizer(double[] means, double[] deviations) {
+    text =
+        "(x / 255 - mean) / deviation of each channel, mean %s, deviation %s"
+            .formatted(Arrays.toString(means), Arrays.toString(deviations));
     values = new float[means.length][256];
     factors = new float[means.length];
     offsets = new float[means.length];
@@ -27,5 +33,11 @@ final class Normalizer {
   /** Does so for a value between two bytes. */
   float ofReal(int channel, float value) {
     return value * factors[channel] + offsets[channel];
+  }
+
+  /** Returns it as a formula. */
+  @Override
+  public String toString() {
+    return text;
   }
 }
