@@ -27,6 +27,7 @@ import picocli.CommandLine.Command;
       RunCommand.class,
       EvalCommand.class,
       PredictCommand.class,
+      ExportCommand.class,
       PlanCommand.class,
       VerifyCommand.class,
       FitBatchCommand.class,

@@ -25,12 +25,7 @@ final class SavedRunOptions {
    * @throws dev.flotilla.checkpoint.CheckpointException if the folder does not hold a run
    */
   static RunConfig config(String key, Path folder, @Nullable String data) {
-    if (!Files.isDirectory(folder)) {
-      throw new ConfigException(
-          key,
-          "%s %s; name the folder of a run, or one of its checkpoints"
-              .formatted(folder, Files.exists(folder) ? "is a file" : "does not exist"));
-    }
+    requireFolder(key, folder);
     List<Change> changes = new ArrayList<>();
     if (data != null) {
       changes.add(Change.option("--data", "data", data));
@@ -38,5 +33,15 @@ final class SavedRunOptions {
     var run = SavedRun.runOf(folder);
     var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));
     return RunConfig.read(recipe.overlay(changes), Catalogue.installed());
+  }
+
+  /** Requires that there is a folder. */
+  static void requireFolder(String key, Path folder) {
+    if (!Files.isDirectory(folder)) {
+      throw new ConfigException(
+          key,
+          "%s %s; name the folder of a run, or one of its checkpoints"
+              .formatted(folder, Files.exists(folder) ? "is a file" : "does not exist"));
+    }
   }
 }
