@@ -2,6 +2,7 @@ package dev.flotilla.app;
 
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
+import dev.flotilla.config.SavedWeights;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.settings.HomePath;
 import dev.flotilla.world.ExitCodes;
@@ -28,7 +29,8 @@ import picocli.CommandLine.Option;
       "Gives top-1 and top-5 accuracy of a saved model on test data.",
       "With --nproc (or any other option of flotilla run) over ranks, each sample exactly once."
     },
-    customSynopsis = "flotilla eval [--nproc N] --checkpoint DIR [--data NAME|{...}] [--json]",
+    customSynopsis =
+        "flotilla eval [--nproc N] --checkpoint DIR [--weights ema] [--data NAME|{...}] [--json]",
     mixinStandardHelpOptions = true)
 final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
 
@@ -38,6 +40,12 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
       required = true,
       description = "Folder of a run, or one of its checkpoints.")
   Path folder = Path.of("");
+
+  @Option(
+      names = "--weights",
+      paramLabel = "live|ema",
+      description = "The trained weights (default), or their moving average.")
+  SavedWeights weights = SavedWeights.LIVE;
 
   @Option(
       names = "--data",
@@ -56,6 +64,7 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
     var eval = new EvalCommand();
     new CommandLine(eval)
         .registerConverter(Path.class, HomePath::of)
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .parseArgs(arguments.toArray(String[]::new));
     return eval;
   }
@@ -63,7 +72,7 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
   @Override
   public Integer call() {
     var world = World.join();
-    var evaluation = SavedRun.evaluate(folder, config(), world);
+    var evaluation = SavedRun.evaluate(folder, weights, config(), world);
     if (world.isLeader()) {
       report(evaluation);
     }
@@ -92,7 +101,7 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
   @Override
   public List<String> arguments(Path resultFile) {
     List<String> arguments = new ArrayList<>();
-    arguments.addAll(List.of("--checkpoint", folder.toString()));
+    arguments.addAll(List.of("--checkpoint", folder.toString(), "--weights", weights.name()));
     if (data != null) {
       arguments.addAll(List.of("--data", data));
     }

@@ -1,6 +1,7 @@
 package dev.flotilla.app;
 
 import dev.flotilla.config.SavedRun;
+import dev.flotilla.config.SavedWeights;
 import dev.flotilla.predict.ModelExport;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.ExitCodes;
@@ -20,7 +21,8 @@ import picocli.CommandLine.Parameters;
       "or its weights as safetensors, under the names of PyTorch's state dict."
     },
     customSynopsis =
-        "flotilla export RUN --format onnx|safetensors [--out FILE] [--shape CxHxW] [--force]",
+        "flotilla export RUN --format onnx|safetensors [--weights ema] [--out FILE]"
+            + " [--shape CxHxW] [--force]",
     mixinStandardHelpOptions = true)
 final class ExportCommand implements Callable<Integer> {
 
@@ -35,6 +37,12 @@ final class ExportCommand implements Callable<Integer> {
       required = true,
       description = "What to write: ${COMPLETION-CANDIDATES}.")
   ExportFormat format = ExportFormat.ONNX;
+
+  @Option(
+      names = "--weights",
+      paramLabel = "live|ema",
+      description = "The trained weights (default), or their moving average.")
+  SavedWeights weights = SavedWeights.LIVE;
 
   @Option(
       names = "--out",
@@ -54,7 +62,7 @@ final class ExportCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     SavedRunOptions.requireFolder("RUN", folder);
-    var export = ModelExport.of(folder);
+    var export = ModelExport.of(folder, weights);
     if (shape != null) {
       export = export.withSampleShape(extents(shape));
     }

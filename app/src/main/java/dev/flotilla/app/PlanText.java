@@ -97,7 +97,14 @@ final class PlanText {
         Locale.ROOT,
         "%,.2f MB per rank for parameters%s; activations on top",
         (run.arenaBytes() - saved) / 1e6,
-        isWhole ? ", gradients and optimizer" : " and gradients; the optimizer's");
+        kept(run.config().ema() == null, isWhole));
+  }
+
+  private static String kept(boolean isWithoutAverage, boolean isWhole) {
+    if (isWithoutAverage) {
+      return isWhole ? ", gradients and optimizer" : " and gradients; the optimizer's";
+    }
+    return isWhole ? ", gradients, optimizer and ema" : ", gradients and ema; the optimizer's";
   }
 
   private static String threads(RunConfig config, World world) {

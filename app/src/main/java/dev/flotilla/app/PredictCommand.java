@@ -4,6 +4,7 @@ import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.config.SavedSamples;
+import dev.flotilla.config.SavedWeights;
 import dev.flotilla.predict.Prediction;
 import dev.flotilla.predict.RankPredictions;
 import dev.flotilla.settings.ConfigException;
@@ -37,12 +38,19 @@ import picocli.CommandLine.Parameters;
       "With --nproc (or any other option of flotilla run) over ranks; the file is the same."
     },
     customSynopsis =
-        "flotilla predict RUN [--nproc N] [--data NAME|{...}] [--out FILE.csv|FILE.jsonl]",
+        "flotilla predict RUN [--nproc N] [--weights ema] [--data NAME|{...}] [--out"
+            + " FILE.csv|FILE.jsonl]",
     mixinStandardHelpOptions = true)
 final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
 
   @Parameters(paramLabel = "RUN", description = "Folder of a run, or one of its checkpoints.")
   Path folder = Path.of("");
+
+  @Option(
+      names = "--weights",
+      paramLabel = "live|ema",
+      description = "The trained weights (default), or their moving average.")
+  SavedWeights weights = SavedWeights.LIVE;
 
   @Option(
       names = "--data",
@@ -64,6 +72,7 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
     var predict = new PredictCommand();
     new CommandLine(predict)
         .registerConverter(Path.class, HomePath::of)
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .parseArgs(arguments.toArray(String[]::new));
     return predict;
   }
@@ -74,7 +83,7 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
     var config = config();
     SavedRun.checkData(config);
     var world = World.join();
-    try (var trainer = SavedRun.trainer(folder, config, world).build()) {
+    try (var trainer = SavedRun.trainer(folder, weights, config, world).build()) {
       if (!world.isLeader()) {
         predict(trainer, config, _ -> {});
       } else if (out != null) {
@@ -162,7 +171,7 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
   @Override
   public List<String> arguments(Path resultFile) {
     List<String> arguments = new ArrayList<>();
-    arguments.add(folder.toString());
+    arguments.addAll(List.of(folder.toString(), "--weights", weights.name()));
     if (data != null) {
       arguments.addAll(List.of("--data", data));
     }

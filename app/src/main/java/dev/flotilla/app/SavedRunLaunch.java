@@ -54,6 +54,7 @@ final class SavedRunLaunch implements Callable<Integer> {
             "eval",
             List.of(
                 new AppOption("--checkpoint", true),
+                new AppOption("--weights", true),
                 new AppOption("--data", true),
                 new AppOption("--json", false)),
             RankEvaluation.class,
@@ -62,7 +63,10 @@ final class SavedRunLaunch implements Callable<Integer> {
     static final Kind PREDICT =
         new Kind(
             "predict",
-            List.of(new AppOption("--data", true), new AppOption("--out", true)),
+            List.of(
+                new AppOption("--weights", true),
+                new AppOption("--data", true),
+                new AppOption("--out", true)),
             RankPrediction.class,
             PredictCommand::parse);
 

@@ -89,6 +89,7 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla run --nproc 2 --main", "is in ExamplesTests"),
           Map.entry("./flotilla run --nproc 2 --set epochs=2", "learns for minutes"),
           Map.entry("./flotilla run --nproc=2 --set epochs=4", "learns for minutes"),
+          Map.entry("./flotilla train --set epochs=2", "learns for minutes"),
           Map.entry("./flotilla train --set strategy.amp", "is in MixedPrecisionTests"),
           Map.entry("./flotilla train encoder.yaml", "is in RecomputeTests"));
 

@@ -133,6 +133,17 @@ public final class ParameterArena implements AutoCloseable {
     return keptValues == null ? List.of(slot.range().of(values(), 0)) : keptValues.inside(slot);
   }
 
+  /**
+   * Returns the memory that an update changes in a part of the arena, which is kept as it is where
+   * a share is; a view of the scope that is open.
+   */
+  public Tensor updatedValues(Range range) {
+    return keptValues()
+        .flatMap(kept -> kept.of(range))
+        .map(Tensor::new)
+        .orElseGet(() -> range.of(values(), 0));
+  }
+
   /** Returns the gradients of this arena. */
   public Gradients gradients() {
     return gradients;

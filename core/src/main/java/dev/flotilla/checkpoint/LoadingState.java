@@ -6,6 +6,7 @@ import dev.flotilla.state.TensorState;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.bytedeco.pytorch.Tensor;
@@ -19,6 +20,7 @@ import org.bytedeco.pytorch.Tensor;
 final class LoadingState implements RunState, AutoCloseable {
 
   private final LoadedPart weights;
+  private final Optional<LoadedPart> average;
   private final LoadedPart shared;
   private final RankFiles ranks;
   private final boolean isRegrouped;
@@ -36,6 +38,7 @@ final class LoadingState implements RunState, AutoCloseable {
     var folder = checkpoint.folder();
     isRegrouped = checkpoint.ranks() != size;
     weights = new LoadedPart(checkpoint.model(), (_, _) -> {});
+    average = checkpoint.movingAverage().map(file -> new LoadedPart(file, (_, _) -> {}));
     shared = new LoadedPart(folder.resolve(SavedCheckpoint.SHARED), (_, _) -> {});
     ranks = new RankFiles(checkpoint, rank, size, damage);
     sliced = new SlicedState(shared, new LoadedSlices(folder, shared, ranks, askedSlices));
@@ -45,6 +48,7 @@ final class LoadingState implements RunState, AutoCloseable {
   /** Returns the files that a rank reads in any case. */
   static List<String> filesOf(SavedCheckpoint checkpoint, int rank, int size) {
     List<String> files = new ArrayList<>(List.of(SavedCheckpoint.MODEL, SavedCheckpoint.SHARED));
+    checkpoint.movingAverage().ifPresent(_ -> files.add(SavedCheckpoint.AVERAGE));
     RankFiles.placesOf(checkpoint, rank, size)
         .forEach(old -> files.add(SavedCheckpoint.rankFile(old)));
     return files;
@@ -58,6 +62,12 @@ final class LoadingState implements RunState, AutoCloseable {
   @Override
   public State weights() {
     return weights;
+  }
+
+  /** Who asks for it has read elsewhere that there is one. */
+  @Override
+  public State movingAverage() {
+    return average.orElseThrow();
   }
 
   @Override
@@ -93,6 +103,7 @@ final class LoadingState implements RunState, AutoCloseable {
 
   void requireAllAsked() {
     weights.requireAllAsked(askedSlices);
+    average.ifPresent(part -> part.requireAllAsked(askedSlices));
     shared.requireAllAsked(askedSlices);
     if (!isRegrouped) {
       ranks.own().forEach(rank -> rank.requireAllAsked(askedSlices));
@@ -103,6 +114,7 @@ final class LoadingState implements RunState, AutoCloseable {
   @Override
   public void close() {
     weights.close();
+    average.ifPresent(LoadedPart::close);
     shared.close();
     ranks.close();
   }

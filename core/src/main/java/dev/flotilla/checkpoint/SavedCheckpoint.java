@@ -9,6 +9,7 @@ import java.util.Optional;
 public final class SavedCheckpoint {
 
   static final String MODEL = "model.safetensors";
+  static final String AVERAGE = "model-ema.safetensors";
   static final String SHARED = "shared.safetensors";
 
   private final Path folder;
@@ -79,6 +80,11 @@ public final class SavedCheckpoint {
   /** Returns the file that holds the model under its published names. */
   public Path model() {
     return folder.resolve(MODEL);
+  }
+
+  /** Returns the file that holds a moving average of the model, if there is one. */
+  public Optional<Path> movingAverage() {
+    return manifest.note(AVERAGE).map(note -> folder.resolve(note.name()));
   }
 
   static String rankFile(int rank) {

@@ -15,6 +15,7 @@ import org.bytedeco.pytorch.Tensor;
 final class SavingState implements RunState {
 
   private final Part weights;
+  private final Part average;
   private final Part shared;
   private final Part own;
 
@@ -25,6 +26,7 @@ final class SavingState implements RunState {
    */
   SavingState(SnapshotMemory memory, boolean isLeader) {
     weights = new Part(memory, isLeader);
+    average = new Part(memory, isLeader);
     shared = new Part(memory, isLeader);
     own = new Part(memory, true);
   }
@@ -37,6 +39,11 @@ final class SavingState implements RunState {
   @Override
   public State weights() {
     return weights;
+  }
+
+  @Override
+  public State movingAverage() {
+    return average;
   }
 
   @Override
@@ -76,12 +83,15 @@ final class SavingState implements RunState {
     if (rank == 0) {
       files.put(SavedCheckpoint.MODEL, weights.content());
       files.put(SavedCheckpoint.SHARED, shared.content());
+      if (average.bytes() > 0) {
+        files.put(SavedCheckpoint.AVERAGE, average.content());
+      }
     }
     return files;
   }
 
   long bytes() {
-    return weights.bytes() + shared.bytes() + own.bytes();
+    return weights.bytes() + average.bytes() + shared.bytes() + own.bytes();
   }
 
   /** Of an empty slice there is nothing to save, and its offset may be another one's too. */

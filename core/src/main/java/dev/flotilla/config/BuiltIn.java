@@ -27,6 +27,7 @@ import dev.flotilla.strategy.StrategyChoice;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.compress.ExchangeChoice;
+import dev.flotilla.strategy.ema.Ema;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
 import dev.flotilla.strategy.localsgd.LocalSgd;
@@ -62,7 +63,8 @@ final class BuiltIn implements CatalogueProvider {
     return Map.of(
         "clip", ClipByNorm.class,
         "exchange", ExchangeChoice.class,
-        "batch_norm", PoolOver.class);
+        "batch_norm", PoolOver.class,
+        "ema", Ema.class);
   }
 
   @Override

@@ -96,15 +96,20 @@ public final class ConfiguredRun {
   }
 
   /**
-   * Returns the bytes that parameters, gradients and what the optimizer remembers of them take on
-   * each rank, as far as the optimizer says.
+   * Returns the bytes that parameters, gradients, what the optimizer remembers of them and their
+   * moving average take on each rank, as far as the optimizer says.
    */
   public long arenaBytes() {
     var model = config.model();
     long all = BoundModel.layoutOf(model, config.precision(), _ -> false).bytes();
     var frozen = NamePatterns.anyOf(config.freeze());
     long trained = BoundModel.layoutOf(model, config.precision(), frozen).bytes();
-    return all + trained * (1 + config.optimizer().numbersPerParameter().orElse(0));
+    return all + trained * (1 + numbersPerParameter());
+  }
+
+  /** A moving average is kept, and cut, like what the optimizer remembers. */
+  private int numbersPerParameter() {
+    return config.optimizer().numbersPerParameter().orElse(0) + (config.ema() == null ? 0 : 1);
   }
 
   /**
@@ -116,7 +121,7 @@ public final class ConfiguredRun {
     return StageMemory.ofAll(
         config.model(),
         BoundModel.layoutOf(config.model(), config.precision(), frozen),
-        config.optimizer().numbersPerParameter().orElse(0),
+        numbersPerParameter(),
         world.size(),
         wire());
   }
@@ -262,6 +267,9 @@ public final class ConfiguredRun {
       double seconds = (System.nanoTime() - start) / 1e9;
       var summary = RunSummary.of(trainer, result, seconds, config.resolved());
       summary.putAll(SavedSamples.of(config.data()).forSummary());
+      if (config.ema() != null) {
+        trainer.saveEma(RunPaths.emaIn(location.out()));
+      }
       if (folder != null) {
         var file = RunPaths.modelIn(folder.path());
         SafetensorsWriter.write(file, trainer.model().state(), Map.of());

@@ -5,11 +5,14 @@ import dev.flotilla.metric.Metrics;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.StrategyChoice;
 import dev.flotilla.train.Every;
 import dev.flotilla.train.WatchedValue;
 import dev.flotilla.world.World;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Looks at what a run needs before anything is started, and says together what is wrong. */
@@ -113,8 +116,10 @@ final class Preflight {
   private void checkDecisions(Consumer<Problem> problems) {
     var task = config.model().objective().task();
     var stop = config.stopWhen();
+    var average =
+        Optional.ofNullable(config.ema()).flatMap(StrategyChoice::chosen).map(Strategy::key);
     if (stop != null) {
-      stop.problem(config.metrics(), task)
+      stop.problem(config.metrics(), task, average)
           .ifPresent(message -> problems.accept(placed("stop_when.metric", message, "")));
       if (config.eval().every() instanceof Every.End) {
         problems.accept(
@@ -123,7 +128,7 @@ final class Preflight {
     }
     var checkpoint = config.checkpoint();
     if (checkpoint != null && checkpoint.best() != null) {
-      WatchedValue.problem(checkpoint.best(), config.metrics(), task)
+      WatchedValue.problem(checkpoint.best(), config.metrics(), task, average)
           .ifPresent(message -> problems.accept(placed("checkpoint.best", message, "")));
     }
   }

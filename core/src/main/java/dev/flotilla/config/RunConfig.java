@@ -45,6 +45,7 @@ import org.jspecify.annotations.Nullable;
  * @param clip limit of the gradient's norm; null for none
  * @param exchange how gradients are reduced
  * @param batchNorm the samples that BatchNorm's statistics are taken over
+ * @param ema moving average of the weights; null for none
  * @param eval when the test data is scored
  * @param metrics what is measured then, besides loss and accuracy
  * @param stopWhen when the run ends early; null for never
@@ -98,6 +99,8 @@ public record RunConfig(
             doc = "What BatchNorm sees: micro_batch, whole_window, or sync over all ranks.",
             def = "micro_batch")
         StrategyChoice batchNorm,
+    @Setting(doc = "Moving average of the weights, evaluated and saved beside them.", def = "null")
+        @Nullable StrategyChoice ema,
     @Setting(doc = "When and how the test data is scored.", def = "{}") Eval eval,
     @Setting(doc = "What is measured on the test data, besides loss and accuracy.", def = "[]")
         List<Metric> metrics,
@@ -216,7 +219,11 @@ public record RunConfig(
   /** Returns all techniques, whatever the keys that name them. */
   public List<Strategy> techniques() {
     var choices =
-        Stream.of(Optional.ofNullable(clip), Optional.of(exchange), Optional.of(batchNorm));
+        Stream.of(
+            Optional.ofNullable(clip),
+            Optional.of(exchange),
+            Optional.of(batchNorm),
+            Optional.ofNullable(ema));
     var chosen = choices.flatMap(Optional::stream).flatMap(choice -> choice.chosen().stream());
     return Stream.concat(strategy.stream(), chosen).toList();
   }

@@ -102,34 +102,55 @@ public final class SavedRun {
    *
    * @throws CheckpointException if there is none, or the checkpoint is damaged
    */
-  public static Path model(Path runOrCheckpoint) {
+  public static Path model(Path runOrCheckpoint, SavedWeights weights) {
     if (SavedCheckpoint.isAt(runOrCheckpoint)) {
-      return verified(runOrCheckpoint);
+      return verified(runOrCheckpoint, weights);
     }
-    var whole = RunPaths.modelIn(runOrCheckpoint);
+    boolean isLive = weights == SavedWeights.LIVE;
+    var whole = fileIn(runOrCheckpoint, weights);
     var checkpoints = Restorer.candidates(Restorer.folderOf(runOrCheckpoint));
     // A run that goes on after its end has the model of that end still.
     boolean isEnd = RunPaths.isFinished(runOrCheckpoint) && Files.exists(whole);
-    return isEnd || checkpoints.isEmpty() ? whole : verified(checkpoints.getFirst());
+    if (!isLive && !isEnd && (RunPaths.isFinished(runOrCheckpoint) || checkpoints.isEmpty())) {
+      throw withoutAverage(runOrCheckpoint);
+    }
+    return isEnd || checkpoints.isEmpty() ? whole : verified(checkpoints.getFirst(), weights);
   }
 
   /**
    * Returns the digest that the summary of a run has of the weights in {@link #model}; empty for
    * those of a checkpoint, which has digests of its own.
    */
-  public static Optional<String> weightsDigest(Path runOrCheckpoint) {
+  public static Optional<String> weightsDigest(Path runOrCheckpoint, SavedWeights weights) {
     boolean isEnd =
         RunPaths.isFinished(runOrCheckpoint)
-            && model(runOrCheckpoint).equals(RunPaths.modelIn(runOrCheckpoint));
-    return isEnd && summary(runOrCheckpoint).get("weights_sha256") instanceof String digest
+            && model(runOrCheckpoint, weights).equals(fileIn(runOrCheckpoint, weights));
+    return isEnd && summary(runOrCheckpoint).get(digestKey(weights)) instanceof String digest
         ? Optional.of(digest)
         : Optional.empty();
   }
 
-  private static Path verified(Path checkpoint) {
+  private static Path fileIn(Path run, SavedWeights weights) {
+    return weights == SavedWeights.LIVE ? RunPaths.modelIn(run) : RunPaths.emaIn(run);
+  }
+
+  private static String digestKey(SavedWeights weights) {
+    return weights == SavedWeights.LIVE ? "weights_sha256" : "ema_sha256";
+  }
+
+  private static Path verified(Path checkpoint, SavedWeights weights) {
     var saved = SavedCheckpoint.open(checkpoint);
     saved.verifyAll();
-    return saved.model();
+    return weights == SavedWeights.LIVE
+        ? saved.model()
+        : saved.movingAverage().orElseThrow(() -> withoutAverage(checkpoint));
+  }
+
+  private static CheckpointException withoutAverage(Path place) {
+    return new CheckpointException(
+        ("%s holds no moving average of the weights: its run has no ema, or had not begun it;"
+                + " use the live weights")
+            .formatted(place));
   }
 
   /**
@@ -139,9 +160,10 @@ public final class SavedRun {
    * <p>Rank 0 alone reads the model, and the others get its values. Batch and techniques are those
    * of training and do not matter here.
    */
-  public static Evaluation evaluate(Path runOrCheckpoint, RunConfig config, World world) {
+  public static Evaluation evaluate(
+      Path runOrCheckpoint, SavedWeights weights, RunConfig config, World world) {
     checkData(config);
-    try (var trainer = trainer(runOrCheckpoint, config, world).build()) {
+    try (var trainer = trainer(runOrCheckpoint, weights, config, world).build()) {
       return trainer.evaluate(config.data().test());
     }
   }
@@ -160,9 +182,10 @@ public final class SavedRun {
    * Returns the builder of a trainer that holds the saved model, to evaluate or predict with; all
    * ranks build it together.
    */
-  public static TrainerBuilder trainer(Path runOrCheckpoint, RunConfig config, World world) {
+  public static TrainerBuilder trainer(
+      Path runOrCheckpoint, SavedWeights which, RunConfig config, World world) {
     // The others do not read it, but wait for whoever does.
-    var file = world.isLeader() ? model(runOrCheckpoint) : runOrCheckpoint;
+    var file = world.isLeader() ? model(runOrCheckpoint, which) : runOrCheckpoint;
     var weights = new InitialWeights(file, true);
     var cores = Runtime.getRuntime().availableProcessors();
     return Trainer.on(world)

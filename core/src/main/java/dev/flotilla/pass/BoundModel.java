@@ -356,9 +356,17 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   /** Parameters only: buffers are the business of {@link RunningStatistics}. */
   @Override
   public void remember(RunState state) {
-    gate.forEachSection(
-        arena.sections(), !state.isSaving(), section -> remember(section, state.weights()));
-    frozen.forEach(state.weights()::tensor);
+    remember(state.weights(), !state.isSaving());
+  }
+
+  /** Puts down all parameters under their names; all ranks call it together. */
+  public void publish(State weights) {
+    remember(weights, false);
+  }
+
+  private void remember(State weights, boolean changes) {
+    gate.forEachSection(arena.sections(), changes, section -> remember(section, weights));
+    frozen.forEach(weights::tensor);
   }
 
   private void remember(Section section, State weights) {

@@ -48,7 +48,10 @@ public record Evaluation(
     return values;
   }
 
-  /** Returns this evaluation with all values of one on other data, called {@code name/value}. */
+  /**
+   * Returns this evaluation with all values of one on other data, or of other weights, called
+   * {@code name/value}.
+   */
   public Evaluation with(String name, Evaluation other) {
     var all = new LinkedHashMap<>(metrics);
     other

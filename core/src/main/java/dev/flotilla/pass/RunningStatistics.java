@@ -122,15 +122,20 @@ public final class RunningStatistics implements Stateful, AutoCloseable {
     samples = state.summed().part(part).number("samples", samples);
     if (state.isSaving()) {
       rememberOwn(state.own().part(part));
-      whileAveraged(
-          () -> {
-            buffers.buffers().forEach(published::tensor);
-            return samples;
-          });
+      publish(published);
     } else {
       buffers.buffers().forEach(published::tensor);
       rememberOwn(state.own().part(part));
     }
+  }
+
+  /** Puts down all buffers, statistics as their average over ranks; all ranks call it together. */
+  public void publish(State state) {
+    whileAveraged(
+        () -> {
+          buffers.buffers().forEach(state::tensor);
+          return samples;
+        });
   }
 
   private void rememberOwn(State own) {

@@ -4,6 +4,7 @@ import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.checkpoint.WholeFile;
+import dev.flotilla.config.SavedWeights;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
@@ -56,7 +57,16 @@ public final class ModelExport {
    * @throws CheckpointException if there is no run, or a checkpoint is damaged
    */
   public static ModelExport of(Path runOrCheckpoint) {
-    return of(ModelSource.of(runOrCheckpoint));
+    return of(runOrCheckpoint, SavedWeights.LIVE);
+  }
+
+  /**
+   * Exports the model of a run, or its moving average.
+   *
+   * @throws CheckpointException if the run keeps no moving average
+   */
+  public static ModelExport of(Path runOrCheckpoint, SavedWeights weights) {
+    return of(ModelSource.of(runOrCheckpoint, weights));
   }
 
   /**

@@ -6,6 +6,7 @@ import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.config.SavedSamples;
+import dev.flotilla.config.SavedWeights;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.memory.Precision;
@@ -29,16 +30,16 @@ record ModelSource(
     String normalization) {
 
   /** Finds the model of a run, or of one of its checkpoints. */
-  static ModelSource of(Path runOrCheckpoint) {
+  static ModelSource of(Path runOrCheckpoint, SavedWeights which) {
     var run = SavedRun.runOf(runOrCheckpoint);
     var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));
     var config = RunConfig.read(recipe, Catalogue.installed());
     return new ModelSource(
-        SavedRun.model(runOrCheckpoint),
+        SavedRun.model(runOrCheckpoint, which),
         config.model(),
         config.precision(),
         SavedSamples.in(run, config),
-        SavedRun.weightsDigest(runOrCheckpoint).orElse(""),
+        SavedRun.weightsDigest(runOrCheckpoint, which).orElse(""),
         config.data().normalization());
   }
 

@@ -1,6 +1,7 @@
 package dev.flotilla.predict;
 
 import dev.flotilla.config.SavedSamples;
+import dev.flotilla.config.SavedWeights;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.DeviceChoice;
@@ -57,7 +58,16 @@ public final class Predictor implements AutoCloseable {
 
   /** Loads the model of a run onto a device. */
   public static Predictor load(Path runOrCheckpoint, DeviceChoice device) {
-    return load(ModelSource.of(runOrCheckpoint), device);
+    return load(runOrCheckpoint, SavedWeights.LIVE, device);
+  }
+
+  /**
+   * Loads the model of a run, or its moving average, onto a device.
+   *
+   * @throws dev.flotilla.checkpoint.CheckpointException if the run keeps no moving average
+   */
+  public static Predictor load(Path runOrCheckpoint, SavedWeights weights, DeviceChoice device) {
+    return load(ModelSource.of(runOrCheckpoint, weights), device);
   }
 
   /**

@@ -11,6 +11,12 @@ public interface RunState {
   /** Returns the model's parameters and buffers under their published names, equal on all ranks. */
   State weights();
 
+  /**
+   * Returns a moving average of the model's parameters, and buffers, under their published names;
+   * it is written once, if anything is put down.
+   */
+  State movingAverage();
+
   /** Returns what is equal on all ranks; it is written once. */
   State shared();
 

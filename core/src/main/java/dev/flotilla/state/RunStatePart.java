@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * The state of a run in which all names begin with the same prefix, so that they cannot meet those
- * of other parts; the model's weights keep their published names.
+ * of other parts; the model's weights, and a moving average of them, keep their published names.
  *
  * @param whole the state of the run
  * @param prefix what names begin with
@@ -19,6 +19,11 @@ public record RunStatePart(RunState whole, String prefix) implements RunState {
   @Override
   public State weights() {
     return whole.weights();
+  }
+
+  @Override
+  public State movingAverage() {
+    return whole.movingAverage();
   }
 
   @Override

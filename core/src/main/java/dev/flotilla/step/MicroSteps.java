@@ -204,6 +204,11 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     runner.raise(isRaised);
   }
 
+  /** Returns what follows the parameters from update to update. */
+  public MovingAverage average() {
+    return workers.average();
+  }
+
   /** Returns the number of updates made. */
   public long updates() {
     return updates;

@@ -24,6 +24,11 @@ public record OwnReplica(RunState state) implements RunState {
   }
 
   @Override
+  public State movingAverage() {
+    return state.movingAverage();
+  }
+
+  @Override
   public State shared() {
     return state.own().part("replica");
   }

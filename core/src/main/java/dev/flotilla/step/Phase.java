@@ -17,7 +17,9 @@ public enum Phase {
   /** How parameters are updated. */
   UPDATE(true, "full optimizer"),
   /** What ranks do together after the update. */
-  SYNC(true, "nothing");
+  SYNC(true, "nothing"),
+  /** What follows the parameters from update to update. */
+  AVERAGE(true, "nothing");
 
   private final boolean hasOneOwner;
   private final String byDefault;

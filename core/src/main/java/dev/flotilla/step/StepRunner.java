@@ -48,7 +48,7 @@ final class StepRunner {
     this.notices = context.notices();
     this.ranks = context.collective().size();
     this.heard = heard;
-    workers = StepWorkers.of(made, context, this::mean);
+    workers = StepWorkers.of(made, context, statistics, this::mean);
     exchange = workers.exchange();
   }
 
@@ -102,7 +102,7 @@ final class StepRunner {
         workers.update().apply(lr);
         workers.unreached().putBack();
       }
-      return end(verdict, lr);
+      return end(verdict, lr, updates);
     } finally {
       exchange.leave();
       workers.unreached().putBack();
@@ -175,13 +175,16 @@ final class StepRunner {
     return workers.accumulation().factor(step.inWindow() + 1) / totals.count();
   }
 
-  private StepOutcome end(Verdict verdict, double lr) {
+  private StepOutcome end(Verdict verdict, double lr, long updates) {
     statistics.endWindow(verdict.proceeds());
     // What only this rank leaves out counts as made, or ranks would no longer be in step.
     boolean counts = verdict.proceeds() || workers.isAlone();
     var finding = workers.finite().finding();
     var outcome = new StepOutcome(step, counts, verdict.totals(), counts ? lr : 0, finding);
     workers.sync().afterWindow(outcome);
+    if (counts) {
+      workers.average().afterUpdate(updates + 1);
+    }
     gradients.clear();
     return outcome;
   }

@@ -6,6 +6,7 @@ import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.GradientSlices;
 import dev.flotilla.exchange.WindowExchange;
 import dev.flotilla.pass.Accumulation;
+import dev.flotilla.pass.RunningStatistics;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
 import java.util.LinkedHashMap;
@@ -26,6 +27,7 @@ import java.util.function.ToDoubleFunction;
  * @param unreached keeps an update from parameters that backward does not reach
  * @param update moves the parameters
  * @param sync follows updates
+ * @param average follows the parameters
  * @param isAlone whether ranks exchange gradients with fewer than all
  */
 record StepWorkers(
@@ -37,21 +39,29 @@ record StepWorkers(
     Unreached unreached,
     Update update,
     Sync sync,
+    MovingAverage average,
     boolean isAlone)
     implements Stateful, AutoCloseable {
 
   /**
    * Fills the phases that no technique has claimed.
    *
+   * @param statistics running statistics of batches
    * @param mean hears the totals of a window, and gives what makes its sum a mean
    */
-  static StepWorkers of(Workers made, StepContext context, ToDoubleFunction<Totals> mean) {
+  static StepWorkers of(
+      Workers made,
+      StepContext context,
+      RunningStatistics statistics,
+      ToDoubleFunction<Totals> mean) {
     var peers = made.peers().orElse(context.collective());
     var exchange = exchange(made, peers, context, mean);
     var finite = new FiniteCheck(context.arena().gradients(), peers);
     var update = made.update().orElseGet(context.update());
     var sync = made.sync().orElse(Sync.NONE);
     sync.follow(update);
+    var average = made.average().orElse(MovingAverage.NONE);
+    average.follow(sync, statistics);
     return new StepWorkers(
         made.accumulation().orElse(Accumulation.NONE),
         made.conditions(),
@@ -61,6 +71,7 @@ record StepWorkers(
         new Unreached(context.arena(), context.updateSettings(), peers),
         update,
         sync,
+        average,
         peers.size() < context.collective().size());
   }
 
@@ -109,11 +120,13 @@ record StepWorkers(
     unreached.remember(ofReplica);
     update.remember(ofReplica);
     sync.remember(state);
+    average.remember(state);
   }
 
   @Override
   public void close() {
     exchange.close();
+    average.close();
     sync.close();
     unreached.close();
     update.close();

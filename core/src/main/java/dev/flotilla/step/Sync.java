@@ -1,6 +1,9 @@
 package dev.flotilla.step;
 
+import dev.flotilla.arena.Bucket.Range;
+import dev.flotilla.arena.Layout;
 import dev.flotilla.state.RunState;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -51,6 +54,24 @@ public interface Sync extends AutoCloseable {
    */
   default <T> T whileEvaluated(Supplier<T> passes) {
     return whileAveraged(passes);
+  }
+
+  /** Returns the parts of the arena that this rank updates, none of them empty; by default all. */
+  default List<Range> updated(Layout layout) {
+    return layout.length() == 0 ? List.of() : List.of(new Range(0, layout.length()));
+  }
+
+  /**
+   * Runs an action with other values in place of the parameters; they are gathered or averaged over
+   * ranks as parameters would be. All ranks call it together.
+   *
+   * @param swap exchanges them with the parts that this rank updates; called again afterwards
+   */
+  default <T> T whileReplaced(Runnable swap, Supplier<T> action) {
+    swap.run();
+    T result = action.get();
+    swap.run();
+    return result;
   }
 
   /** Gives all ranks the average of their parameters for good; all ranks call it together. */

@@ -40,6 +40,7 @@ public final class Workers {
   private @Nullable GradientSlices slices;
   private @Nullable Update update;
   private @Nullable Sync sync;
+  private @Nullable MovingAverage average;
 
   /** Makes the workers of all techniques of a plan, in the order of their keys. */
   static Workers of(StepPlan plan, StepContext context) {
@@ -78,6 +79,7 @@ public final class Workers {
     slices = first(slices, other.slices);
     update = first(update, other.update);
     sync = first(sync, other.sync);
+    average = first(average, other.average);
   }
 
   /** The planner has seen to it that a phase with one owner has one. */
@@ -171,6 +173,12 @@ public final class Workers {
     return with(Phase.SYNC);
   }
 
+  /** Sets what follows the parameters from update to update. */
+  public Workers average(MovingAverage worker) {
+    average = worker;
+    return with(Phase.AVERAGE);
+  }
+
   private Workers with(Phase phase) {
     phases.add(phase);
     return this;
@@ -256,5 +264,9 @@ public final class Workers {
 
   Optional<Sync> sync() {
     return Optional.ofNullable(sync);
+  }
+
+  Optional<MovingAverage> average() {
+    return Optional.ofNullable(average);
   }
 }

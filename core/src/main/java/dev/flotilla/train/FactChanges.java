@@ -18,7 +18,7 @@ record FactChanges(SavedCheckpoint checkpoint, Map<String, String> now) {
 
   /** Sections that decide which tensors a checkpoint holds; anything else may change freely. */
   private static final Set<String> SHAPING =
-      Set.of("model", "precision", "freeze", "exchange", "batch_norm", "strategy");
+      Set.of("model", "precision", "freeze", "exchange", "batch_norm", "ema", "strategy");
 
   /** Neither is a setting: the one is compared by itself, the other says that there is none. */
   private static final Set<String> LEFT_OUT = Set.of(RunFacts.LAYOUT, "strategy");

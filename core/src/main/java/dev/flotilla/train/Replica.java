@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * This rank's copy of the model, which may differ from the others' for a while.
@@ -45,10 +46,15 @@ record Replica(
         () -> statistics.whileAveraged(() -> evaluator.evaluate(data, batch, givesUp)));
   }
 
+  /** Runs an action with the average of all ranks, all parameters and statistics, in place. */
+  <T> T whilePublished(Supplier<T> action) {
+    return sync.whileAveraged(() -> statistics.whileAveraged(action));
+  }
+
   /** Writes the average of all ranks, by rank 0; the others wait for it. */
   void write(Path file) {
     try {
-      sync.whileAveraged(() -> statistics.whileAveraged(() -> writtenByRank0(file)));
+      whilePublished(() -> writtenByRank0(file));
     } finally {
       Preparation.patient(collective).barrier();
     }

@@ -63,6 +63,7 @@ public final class RunSummary {
     summary.put("wall_seconds", wallSeconds);
     summary.putAll(trainer.metrics());
     summary.put("weights_sha256", WeightsDigest.of(trainer.model().state()));
+    trainer.emaDigest().ifPresent(digest -> summary.put("ema_sha256", digest));
     summary.put("configuration", configuration);
     return summary;
   }

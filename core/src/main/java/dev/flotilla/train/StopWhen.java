@@ -60,9 +60,10 @@ public record StopWhen(
    *
    * @param metrics what evaluations measure besides loss and accuracy
    * @param task what the model is asked for
+   * @param average the name of a moving average that is evaluated too, if there is one
    */
-  public Optional<String> problem(List<Metric> metrics, Task task) {
-    return WatchedValue.problem(metric, metrics, task);
+  public Optional<String> problem(List<Metric> metrics, Task task, Optional<String> average) {
+    return WatchedValue.problem(metric, metrics, task, average);
   }
 
   /** Returns the value that is watched. */

@@ -63,6 +63,7 @@ public final class Trainer implements AutoCloseable {
   private final RunningStatistics statistics;
   private final MicroSteps runner;
   private final Replica replica;
+  private final AveragedReplica ema;
   private final NumberGuard guard;
   private final FitProgress progress = new FitProgress();
   private final SentBefore sentBefore = new SentBefore();
@@ -93,6 +94,7 @@ public final class Trainer implements AutoCloseable {
       callbacks.follow(runner);
       var evaluator = new Evaluator(model, chain, collective, settings.metrics());
       replica = new Replica(model, statistics, runner.sync(), evaluator, collective);
+      ema = new AveragedReplica(replica, runner.average(), settings.averageName());
       guard = new NumberGuard(settings.nonFinite(), this::note);
       ownSteps = new OwnSteps(this, settings);
       checkpoints =
@@ -145,6 +147,7 @@ public final class Trainer implements AutoCloseable {
   /** Says how many updates an own loop will make, for schedules that depend on it. */
   public void plannedUpdates(long updates) {
     learningRate.plannedUpdates(updates);
+    runner.average().plannedUpdates(updates);
   }
 
   /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
@@ -240,6 +243,16 @@ public final class Trainer implements AutoCloseable {
     replica.write(file);
   }
 
+  /**
+   * Writes the moving average of the weights as {@link #saveModel} writes the weights; all ranks
+   * call it together, and rank 0 writes.
+   *
+   * @throws IllegalStateException if no technique keeps one
+   */
+  public void saveEma(Path file) {
+    ema.write(file);
+  }
+
   Checkpoints checkpoints() {
     return checkpoints;
   }
@@ -315,7 +328,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Evaluates without an event, unless a rank gives up meanwhile; then all of them do. */
   Optional<Evaluation> scoreUnless(BooleanSupplier givesUp, Dataset data) {
-    return replica.evaluate(data, settings.loop().evaluationBatch(), givesUp);
+    return ema.evaluate(data, settings.loop().evaluationBatch(), givesUp);
   }
 
   /** Evaluates on all data of the loop's settings, without an event, unless a rank gives up. */
@@ -357,6 +370,17 @@ public final class Trainer implements AutoCloseable {
    */
   public <T> T read(Function<BoundModel, T> action) {
     return runner.sync().whileAveraged(() -> action.apply(model()));
+  }
+
+  /**
+   * Reads the model with the moving average in place of its parameters, as {@link #saveEma} writes
+   * it; until averaging begins they are the same. All ranks call it together.
+   *
+   * @param action must not change the model
+   * @throws IllegalStateException if no technique keeps one
+   */
+  public <T> T readEma(Function<BoundModel, T> action) {
+    return ema.read(action);
   }
 
   /** Returns the group of all ranks. */
@@ -411,6 +435,11 @@ public final class Trainer implements AutoCloseable {
     all.putAll(new FitDecisions(settings, progress).forSummary());
     all.putAll(callbacks.forSummary());
     return all;
+  }
+
+  /** Returns a digest of the moving average, if there is one; all ranks call it together. */
+  Optional<String> emaDigest() {
+    return ema.digest();
   }
 
   SegmentChain chain() {

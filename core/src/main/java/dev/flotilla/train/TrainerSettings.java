@@ -14,6 +14,7 @@ import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.Stateful;
+import dev.flotilla.step.Phase;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.PlanRejectedException;
@@ -101,12 +102,15 @@ record TrainerSettings(
     callbacks = List.copyOf(callbacks);
     Metrics.problems(metrics, model.objective().task()).forEach(it -> refuse("metrics", it));
     if (stopWhen != null) {
-      refuse("stop_when.metric", stopWhen.problem(metrics, model.objective().task()));
+      refuse(
+          "stop_when.metric",
+          stopWhen.problem(metrics, model.objective().task(), averageName(strategies)));
     }
     if (checkpoints != null && checkpoints.best() != null) {
       refuse(
           "checkpoint.best",
-          WatchedValue.problem(checkpoints.best(), metrics, model.objective().task()));
+          WatchedValue.problem(
+              checkpoints.best(), metrics, model.objective().task(), averageName(strategies)));
     }
   }
 
@@ -114,6 +118,18 @@ record TrainerSettings(
     if (problem.isPresent()) {
       throw new ConfigException(key, problem.get());
     }
+  }
+
+  /** Returns how evaluations name a moving average of the weights, if a technique keeps one. */
+  Optional<String> averageName() {
+    return averageName(strategies);
+  }
+
+  private static Optional<String> averageName(List<Strategy> strategies) {
+    return strategies.stream()
+        .filter(it -> it.claims().stream().anyMatch(claim -> claim.phase() == Phase.AVERAGE))
+        .map(Strategy::key)
+        .findFirst();
   }
 
   /** Returns how this rank's operations share the cores of the host. */

@@ -18,14 +18,17 @@ public final class WatchedValue {
    *
    * @param metrics what evaluations measure besides loss and accuracy
    * @param task what the model is asked for
+   * @param average the name of a moving average that is evaluated too, if there is one
    */
-  public static Optional<String> problem(String name, List<Metric> metrics, Task task) {
+  public static Optional<String> problem(
+      String name, List<Metric> metrics, Task task, Optional<String> average) {
     List<String> known = new ArrayList<>();
     known.add(Evaluation.LOSS);
     if (task != Task.REGRESSION) {
       known.addAll(Evaluation.OF_CLASSES);
     }
     metrics.forEach(metric -> known.add(metric.name()));
+    average.ifPresent(it -> List.copyOf(known).forEach(value -> known.add(it + "/" + value)));
     return known.contains(name)
         ? Optional.empty()
         : Optional.of(
@@ -34,10 +37,12 @@ public final class WatchedValue {
   }
 
   static boolean isHigherBetter(String name, List<Metric> metrics) {
+    // What a moving average comes to is called like the model's, behind its own name.
+    var plain = name.substring(name.lastIndexOf('/') + 1);
     return metrics.stream()
-        .filter(metric -> metric.name().equals(name))
+        .filter(metric -> metric.name().equals(name) || metric.name().equals(plain))
         .findFirst()
         .map(Metric::higherIsBetter)
-        .orElse(!name.equals(Evaluation.LOSS));
+        .orElse(!plain.equals(Evaluation.LOSS));
   }
 }

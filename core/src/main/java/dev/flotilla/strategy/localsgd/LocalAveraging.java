@@ -200,6 +200,23 @@ final class LocalAveraging implements Sync {
     }
   }
 
+  /** Ranks may differ in other values where their parameters are common. */
+  @Override
+  public <T> T whileReplaced(Runnable swap, Supplier<T> action) {
+    boolean wasCommon = isCommon;
+    isCommon = isAlone;
+    swap.run();
+    T result =
+        whileAveraged(
+            () -> {
+              isCommon = true;
+              return action.get();
+            });
+    swap.run();
+    isCommon = wasCommon;
+    return result;
+  }
+
   @Override
   public void average() {
     awaitBackground();

@@ -81,6 +81,11 @@ final class OptimizerMemory implements RunState, TensorState {
   }
 
   @Override
+  public State movingAverage() {
+    return this;
+  }
+
+  @Override
   public State shared() {
     return this;
   }

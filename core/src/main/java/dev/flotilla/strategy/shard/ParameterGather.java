@@ -1,5 +1,7 @@
 package dev.flotilla.strategy.shard;
 
+import dev.flotilla.arena.Bucket.Range;
+import dev.flotilla.arena.Layout;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Traffic;
@@ -11,6 +13,8 @@ import dev.flotilla.step.Sync;
 import dev.flotilla.strategy.shard.Slicing.Unit;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.bytedeco.pytorch.Tensor;
 
@@ -43,17 +47,40 @@ final class ParameterGather implements Sync, ParameterGate {
 
   @Override
   public void afterWindow(StepOutcome window) {
-    if (!window.updated()) {
-      return;
+    if (window.updated()) {
+      gather(Traffic.EXCHANGE);
     }
+  }
+
+  private void gather(Traffic traffic) {
     try (var _ = TensorScope.open()) {
       for (var unit : slicing.units()) {
         var whole = unit.range().of(values, 0);
         var own = unit.slices().slice(whole, group.rank());
-        var arrival = group.allGather(whole, own, unit.slices(), Traffic.EXCHANGE);
+        var arrival = group.allGather(whole, own, unit.slices(), traffic);
         underWay.add(new UnderWay(unit, arrival));
       }
     }
+  }
+
+  @Override
+  public List<Range> updated(Layout layout) {
+    return slicing.of(group.rank()).stream().filter(range -> range.length() > 0).toList();
+  }
+
+  @Override
+  public <T> T whileReplaced(Runnable swap, Supplier<T> action) {
+    replace(swap);
+    T result = action.get();
+    replace(swap);
+    return result;
+  }
+
+  /** What is still being sent must not change. */
+  private void replace(Runnable swap) {
+    settle();
+    swap.run();
+    gather(Traffic.SCALAR);
   }
 
   @Override

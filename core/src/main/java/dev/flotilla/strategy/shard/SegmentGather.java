@@ -1,6 +1,8 @@
 package dev.flotilla.strategy.shard;
 
+import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.arena.KeptSlices;
+import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Section;
 import dev.flotilla.collective.Collective;
@@ -340,6 +342,25 @@ final class SegmentGather implements Sync, ParameterGate {
     var result = action.get();
     if (!wasWhole) {
       freeAll();
+    }
+    return result;
+  }
+
+  @Override
+  public List<Range> updated(Layout layout) {
+    return kept.ranges().stream().filter(range -> range.length() > 0).toList();
+  }
+
+  @Override
+  public <T> T whileReplaced(Runnable swap, Supplier<T> action) {
+    boolean wasWhole = isWhole;
+    freeAll();
+    swap.run();
+    T result = action.get();
+    freeAll();
+    swap.run();
+    if (wasWhole) {
+      gatherAll();
     }
     return result;
   }
