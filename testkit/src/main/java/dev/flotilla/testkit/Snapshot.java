@@ -3,6 +3,7 @@ package dev.flotilla.testkit;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.pass.BoundModel;
 import dev.flotilla.train.Trainer;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -20,10 +21,18 @@ public record Snapshot(Map<String, double[]> values) {
 
   /** Copies what a trainer's model holds now. */
   public static Snapshot of(Trainer trainer) {
+    return of(trainer.model());
+  }
+
+  /** Copies the moving average of a trainer's weights; all ranks call it together. */
+  public static Snapshot ofEma(Trainer trainer) {
+    return trainer.readEma(Snapshot::of);
+  }
+
+  private static Snapshot of(BoundModel model) {
     Map<String, double[]> values = new TreeMap<>();
     try (var _ = TensorScope.open()) {
-      trainer
-          .model()
+      model
           .state()
           .forEach(
               (name, tensor) -> {

@@ -70,10 +70,10 @@ final class WeightAverage implements MovingAverage {
               .formatted(settings.first(), updates));
       return;
     }
-    double all = 1 + (updates - settings.first()) / settings.every();
+    long all = 1 + (updates - settings.first()) / settings.every();
     if (!settings.warmup() && all * (1 - settings.decay()) < 1) {
       notices.accept(
-          ("ema with decay %s looks back over about %,.0f averagings, but the run makes %,.0f: the"
+          ("ema with decay %s looks back over about %,.0f averagings, but the run makes %,d: the"
                   + " first weights make up most of it (lower ema.decay or set ema.warmup: true)")
               .formatted(settings.decay(), 1 / (1 - settings.decay()), all));
     }
