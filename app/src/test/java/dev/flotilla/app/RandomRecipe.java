@@ -164,9 +164,15 @@ final class RandomRecipe {
   }
 
   private Map<String, Object> optimizer() {
-    String name = (String) any("sgd", "momentum", "adam", "adamw");
+    String name =
+        (String)
+            any(
+                "sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "lamb", "lars", "lion");
     var optimizer = map("name", name, "lr", any(0.001, 0.01));
     maybe(optimizer, 3, "weight_decay", 0.01);
+    if (name.equals("lars")) {
+      optimizer.put("always_adapt", true);
+    }
     if (isOneIn(4)) {
       optimizer.put("scale_lr", any("linear", "sqrt"));
       optimizer.put("base_batch", between(1, 9));

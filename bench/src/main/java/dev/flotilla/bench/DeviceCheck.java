@@ -3,9 +3,14 @@ package dev.flotilla.bench;
 import dev.flotilla.collective.GpuBackend;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.NativeLibraries;
+import dev.flotilla.optim.Adagrad;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.AdamW;
+import dev.flotilla.optim.Lamb;
+import dev.flotilla.optim.Lars;
+import dev.flotilla.optim.Lion;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.RmsProp;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.compress.AutoExchange;
@@ -101,17 +106,17 @@ final class DeviceCheck {
   }
 
   private void everyRow() {
-    var baseline = DeviceJob.points().train(device);
     for (var row : Conformance.rows().toList()) {
       var with = row.techniques().toArray(Strategy[]::new);
+      var job = DeviceJob.points(row.optimizer());
       try {
-        var cpu = DeviceJob.points().train(DeviceChoice.CPU, with);
-        var gpu = DeviceJob.points().train(device, with);
+        var cpu = job.train(DeviceChoice.CPU, with);
+        var gpu = job.train(device, with);
         double distance = gpu.relativeDistance(cpu);
         double allowed = row.rounding() > 1e-3 ? row.rounding() : 1e-4;
         verdicts.expect(row + ": GPU as CPU", distance < allowed, number(distance));
         if (row.promise() == Conformance.Promise.EXACT) {
-          verdicts.expect(row + ": same bits as GPU baseline", gpu.isSameAs(baseline), "");
+          verdicts.expect(row + ": same bits as GPU baseline", gpu.isSameAs(job.train(device)), "");
         }
       } catch (RuntimeException failure) {
         verdicts.expect(row + ": runs", false, failure.toString());
@@ -127,7 +132,13 @@ final class DeviceCheck {
             new Sgd(0.1, 0.01),
             new Momentum(0.1, 0.9, true, 0.01),
             new Adam(0.01),
-            new AdamW(0.01))) {
+            new AdamW(0.01),
+            new AdamW(0.01).withAmsgrad(),
+            new RmsProp(0.01),
+            new Adagrad(0.1),
+            new Lamb(0.01),
+            new Lars(0.1, 0.01),
+            new Lion(0.001))) {
       var job = DeviceJob.points(optimizer);
       double distance = job.train(device).relativeDistance(job.train(DeviceChoice.CPU));
       verdicts.expect(optimizer + ": GPU as CPU", distance < 1e-3, number(distance));
@@ -187,15 +198,16 @@ final class DeviceCheck {
     for (var row : Conformance.rows().filter(it -> !it.has(Conformance.Trait.TIMED)).toList()) {
       var with = row.techniques().toArray(Strategy[]::new);
       try {
-        var one = DeviceJob.points().train(device, with);
-        var two = Ranks.of(2).callWorlds(world -> DeviceJob.points().train(device, world, with));
+        var job = DeviceJob.points(row.optimizer());
+        var one = job.train(device, with);
+        var two = Ranks.of(2).callWorlds(world -> job.train(device, world, with));
         double distance = two.getFirst().relativeDistance(one);
         double allowed = row.rounding() > 1e-3 ? row.rounding() : 1e-4;
         verdicts.expect(
             row + ": two ranks as one", allowed > 0.1 || distance < allowed, number(distance));
         var onCpu =
             Ranks.of(2)
-                .callWorlds(world -> DeviceJob.points().train(DeviceChoice.CPU, world, with));
+                .callWorlds(world -> job.train(DeviceChoice.CPU, world, with));
         // Between two averages of local SGD ranks differ, and so they must.
         boolean agree = onCpu.get(0).isSameAs(onCpu.get(1));
         verdicts.expect(

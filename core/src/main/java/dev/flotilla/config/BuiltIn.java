@@ -11,14 +11,19 @@ import dev.flotilla.metric.Perplexity;
 import dev.flotilla.metric.PrecisionScore;
 import dev.flotilla.metric.R2Score;
 import dev.flotilla.metric.RecallScore;
+import dev.flotilla.optim.Adagrad;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Constant;
 import dev.flotilla.optim.Cosine;
+import dev.flotilla.optim.Lamb;
+import dev.flotilla.optim.Lars;
 import dev.flotilla.optim.Linear;
+import dev.flotilla.optim.Lion;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Polynomial;
+import dev.flotilla.optim.RmsProp;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
@@ -45,7 +50,15 @@ final class BuiltIn implements CatalogueProvider {
   @Override
   public Map<String, Class<? extends Optimizer>> optimizers() {
     return Map.of(
-        "sgd", Sgd.class, "momentum", Momentum.class, "adam", Adam.class, "adamw", AdamW.class);
+        "sgd", Sgd.class,
+        "momentum", Momentum.class,
+        "adam", Adam.class,
+        "adamw", AdamW.class,
+        "rmsprop", RmsProp.class,
+        "adagrad", Adagrad.class,
+        "lamb", Lamb.class,
+        "lars", Lars.class,
+        "lion", Lion.class);
   }
 
   @Override

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param betas decay rates β₁, β₂ of the moments
  * @param eps added to the denominator
  * @param weightDecay decay λ; biases and norms are not decayed unless a name pattern says so
+ * @param amsgrad whether v̂ is the largest so far (Reddi et al., 2018)
  * @param scaleLr how η grows with the batch
  * @param baseBatch the batch for which η was found, or null without scaling
  */
@@ -24,6 +25,7 @@ public record Adam(
         List<Double> betas,
     @Setting(doc = "added to the denominator, > 0", def = "1e-8") double eps,
     @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
+    @Setting(doc = "divide by the largest second moment so far", def = "false") boolean amsgrad,
     @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
@@ -38,12 +40,17 @@ public record Adam(
 
   /** Returns the rule without scaling of the rate. */
   public Adam(double lr, List<Double> betas, double eps, double weightDecay) {
-    this(lr, betas, eps, weightDecay, LrScaling.NONE, null);
+    this(lr, betas, eps, weightDecay, false, LrScaling.NONE, null);
   }
 
   /** Returns the rule with its usual settings. */
   public Adam(double lr) {
     this(lr, List.of(0.9, 0.999), 1e-8, 0);
+  }
+
+  /** Returns the same with the largest second moment so far (AMSGrad). */
+  public Adam withAmsgrad() {
+    return new Adam(lr, betas, eps, weightDecay, true, scaleLr, baseBatch);
   }
 
   @Override
@@ -53,7 +60,7 @@ public record Adam(
 
   @Override
   public OptionalInt numbersPerParameter() {
-    return OptionalInt.of(2);
+    return OptionalInt.of(amsgrad ? 3 : 2);
   }
 
   @Override
@@ -63,6 +70,6 @@ public record Adam(
 
   @Override
   public Bound bind(List<ParameterGroup> groups) {
-    return new AdamRule("aten::_fused_adam_", betas, eps, groups);
+    return new AdamRule("aten::_fused_adam_", betas, eps, amsgrad, groups);
   }
 }

@@ -19,16 +19,30 @@ final class AdamRule implements Optimizer.Bound {
   private final Operator fused;
   private final List<Double> betas;
   private final double eps;
+  private final boolean amsgrad;
+  private final int kinds;
   private final List<GroupState> groups;
   private final Map<Integer, IValue> stepLists = new HashMap<>();
   private final Tensor step;
   private final IValue noMaxima = Operator.list(List.of());
 
-  AdamRule(String operator, List<Double> betas, double eps, List<ParameterGroup> groups) {
+  /**
+   * Allocates both moments.
+   *
+   * @param amsgrad whether the largest second moment so far is kept, and used in its place
+   */
+  AdamRule(
+      String operator,
+      List<Double> betas,
+      double eps,
+      boolean amsgrad,
+      List<ParameterGroup> groups) {
     this.fused = new Operator(operator);
     this.betas = betas;
     this.eps = eps;
-    this.groups = groups.stream().map(group -> new GroupState(group, 2)).toList();
+    this.amsgrad = amsgrad;
+    this.kinds = amsgrad ? 3 : 2;
+    this.groups = groups.stream().map(group -> new GroupState(group, kinds)).toList();
     try (var _ = TensorScope.open()) {
       step = TensorScope.keep(deviceOf(groups).zeros(torch.ScalarType.Float));
     }
@@ -55,20 +69,20 @@ final class AdamRule implements Optimizer.Bound {
     }
   }
 
-  private void update(GroupState.Packed slices, double weightDecay, double lr) {
+  private void update(Packed slices, double weightDecay, double lr) {
     fused.call(
         slices.parameters(),
         slices.gradients(),
         slices.state(0),
         slices.state(1),
-        noMaxima,
-        steps(slices.slices()),
+        amsgrad ? slices.state(2) : noMaxima,
+        steps(slices.count()),
         lr,
         betas.get(0),
         betas.get(1),
         weightDecay,
         eps,
-        false,
+        amsgrad,
         false,
         Operator.Absent.NONE,
         Operator.Absent.NONE);
@@ -77,7 +91,7 @@ final class AdamRule implements Optimizer.Bound {
   @Override
   public void remember(State state) {
     state.tensor("step", step);
-    GroupState.rememberAll(groups, 2, state.part("moments"));
+    GroupState.rememberAll(groups, kinds, state.part("moments"));
   }
 
   @Override

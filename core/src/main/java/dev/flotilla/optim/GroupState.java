@@ -1,7 +1,6 @@
 package dev.flotilla.optim;
 
 import dev.flotilla.memory.ComputeDevice;
-import dev.flotilla.memory.Operator;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
@@ -10,7 +9,6 @@ import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.bytedeco.pytorch.IValue;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
@@ -65,34 +63,6 @@ final class GroupState implements AutoCloseable {
     }
   }
 
-  /**
-   * Slices that an operator updates at once, all on the device.
-   *
-   * @param slices their number
-   */
-  record Packed(int slices, IValue parameters, IValue gradients, List<IValue> states)
-      implements AutoCloseable {
-
-    static Packed of(List<Tensor> parameters, List<Tensor> gradients, List<List<Tensor>> states) {
-      return new Packed(
-          parameters.size(),
-          Operator.list(parameters),
-          Operator.list(gradients),
-          states.stream().map(Operator::list).toList());
-    }
-
-    IValue state(int index) {
-      return states.get(index);
-    }
-
-    @Override
-    public void close() {
-      TensorScope.free(parameters);
-      TensorScope.free(gradients);
-      states.forEach(TensorScope::free);
-    }
-  }
-
   private final StateMemory memory;
   private final List<Slice> slices;
   // For each kind, a tensor per slice; somebody else's are not remembered here.
@@ -138,7 +108,7 @@ final class GroupState implements AutoCloseable {
    */
   void update(Consumer<Packed> rule) {
     var present = here == null ? settle() : here;
-    if (present.slices() > 0) {
+    if (present.count() > 0) {
       rule.accept(present);
     }
     for (int slice : away) {
@@ -160,8 +130,7 @@ final class GroupState implements AutoCloseable {
     }
     here =
         Packed.of(
-            present.stream().map(i -> slices.get(i).parameter()).toList(),
-            present.stream().map(i -> slices.get(i).gradient()).toList(),
+            present.stream().map(slices::get).toList(),
             tensors.stream().map(kind -> present.stream().map(kind::get).toList()).toList());
     return here;
   }
@@ -181,8 +150,11 @@ final class GroupState implements AutoCloseable {
       var copies = changed.stream().map(memory.device()::bring).toList();
       try (var packed =
           Packed.of(
-              copies.subList(0, 1),
-              List.of(memory.device().bring(slice.gradient())),
+              List.of(
+                  new Slice(
+                      copies.getFirst(),
+                      memory.device().bring(slice.gradient()),
+                      slice.offset())),
               copies.subList(1, copies.size()).stream().map(List::of).toList())) {
         rule.accept(packed);
       }

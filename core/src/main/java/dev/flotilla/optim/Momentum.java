@@ -109,7 +109,7 @@ public record Momentum(
       }
     }
 
-    private void update(GroupState.Packed slices, double weightDecay, double lr) {
+    private void update(Packed slices, double weightDecay, double lr) {
       fused.call(
           slices.parameters(),
           slices.gradients(),

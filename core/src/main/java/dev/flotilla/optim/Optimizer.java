@@ -51,6 +51,14 @@ public interface Optimizer {
   /** Allocates the rule's memory for these groups. */
   Bound bind(List<ParameterGroup> groups);
 
+  /**
+   * Allocates the rule's memory for groups of which each rank holds slices. A rule that looks at
+   * each element alone need not know of the others.
+   */
+  default Bound bind(List<ParameterGroup> groups, SumOverRanks ranks) {
+    return bind(groups);
+  }
+
   /** An optimizer bound to parameters; owns its state and frees it when closed. */
   interface Bound extends AutoCloseable {
 

@@ -9,10 +9,21 @@ import org.bytedeco.pytorch.Tensor;
  * Parameters that share settings, as slices of the arenas.
  *
  * @param slices contiguous parts, in arena order
+ * @param parameters where each of them lies in the arena, the same on all ranks; slices may join
+ *     neighbours, and hold no more than parts of a parameter where ranks share it
  * @param weightDecay decay λ for this group
  * @param memory where the rule keeps what it remembers for them
  */
-public record ParameterGroup(List<Slice> slices, double weightDecay, StateMemory memory) {
+public record ParameterGroup(
+    List<Slice> slices, List<Extent> parameters, double weightDecay, StateMemory memory) {
+
+  /**
+   * Where a parameter lies in the arena.
+   *
+   * @param offset number of its first element
+   * @param length its elements
+   */
+  public record Extent(long offset, long length) {}
 
   /**
    * A contiguous part of the arenas.
@@ -23,14 +34,19 @@ public record ParameterGroup(List<Slice> slices, double weightDecay, StateMemory
    */
   public record Slice(Tensor parameter, Tensor gradient, long offset) {}
 
-  /** Copies the list. */
+  /** Copies the lists. */
   public ParameterGroup {
     slices = List.copyOf(slices);
+    parameters = List.copyOf(parameters);
   }
 
-  /** Groups slices whose rule keeps its memory beside them. */
+  /** Groups slices, each a parameter of its own, whose rule keeps its memory beside them. */
   public ParameterGroup(List<Slice> slices, double weightDecay) {
-    this(slices, weightDecay, StateMemory.on(deviceOf(slices)));
+    this(
+        slices,
+        slices.stream().map(it -> new Extent(it.offset(), it.parameter().numel())).toList(),
+        weightDecay,
+        StateMemory.on(deviceOf(slices)));
   }
 
   private static ComputeDevice deviceOf(List<Slice> slices) {

@@ -13,10 +13,13 @@ final class Rules {
         .and(weightDecay >= 0, "weight_decay", "must be at least 0", weightDecay);
   }
 
-  static Check checkAdam(double lr, List<Double> betas, double eps, double weightDecay) {
+  static Check checkBetas(Check before, List<Double> betas) {
     boolean twoRates = betas.size() == 2 && betas.stream().allMatch(beta -> beta >= 0 && beta < 1);
-    return check(lr, weightDecay)
-        .and(twoRates, "betas", "must be two numbers, each in [0, 1)", betas)
+    return before.and(twoRates, "betas", "must be two numbers, each in [0, 1)", betas);
+  }
+
+  static Check checkAdam(double lr, List<Double> betas, double eps, double weightDecay) {
+    return checkBetas(check(lr, weightDecay), betas)
         .and(eps > 0, "eps", "must be greater than 0", eps);
   }
 }

@@ -6,6 +6,7 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.StateMemory;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.ParameterGroup.Slice;
+import dev.flotilla.optim.SumOverRanks;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import java.util.List;
@@ -24,18 +25,20 @@ public final class OptimizerUpdate implements Update {
       UpdateSettings settings,
       List<Slice> slices,
       StateMemory memory,
+      SumOverRanks ranks,
       Function<RunState, State> place) {
     this.memory = memory;
     this.place = place;
     groups = new ParameterGroups(layout, settings, slices, memory);
-    optimizer = settings.optimizer().bind(groups.groups());
+    optimizer = settings.optimizer().bind(groups.groups(), ranks);
   }
 
   /** The default: every rank updates all trainable parameters. */
   public static OptimizerUpdate ofAll(ParameterArena arena, UpdateSettings settings) {
     var all = new Slice(arena.values(), arena.gradients().values(), 0);
     var memory = StateMemory.on(ComputeDevice.of(arena.values()));
-    return new OptimizerUpdate(arena.layout(), settings, List.of(all), memory, RunState::shared);
+    return new OptimizerUpdate(
+        arena.layout(), settings, List.of(all), memory, SumOverRanks.none(), RunState::shared);
   }
 
   /**
@@ -43,10 +46,15 @@ public final class OptimizerUpdate implements Update {
    *
    * @param slices in the order of the arena; they must outlive this update
    * @param memory where the optimizer keeps what it remembers; closed with this update
+   * @param ranks those that hold the other slices
    */
   public static OptimizerUpdate ofSlices(
-      Layout layout, UpdateSettings settings, List<Slice> slices, StateMemory memory) {
-    return new OptimizerUpdate(layout, settings, slices, memory, RunState::sliced);
+      Layout layout,
+      UpdateSettings settings,
+      List<Slice> slices,
+      StateMemory memory,
+      SumOverRanks ranks) {
+    return new OptimizerUpdate(layout, settings, slices, memory, ranks, RunState::sliced);
   }
 
   @Override

@@ -39,6 +39,11 @@ final class ParameterGroups implements AutoCloseable {
   private void addGroup(Predicate<Slot> member, double weightDecay) {
     List<Slice> ofGroup = new ArrayList<>();
     var slots = layout.slots();
+    var extents =
+        slots.stream()
+            .filter(member)
+            .map(slot -> new ParameterGroup.Extent(slot.offset(), slot.length()))
+            .toList();
     int first = 0;
     while (first < slots.size()) {
       int end = first;
@@ -51,8 +56,8 @@ final class ParameterGroups implements AutoCloseable {
       }
       first = Math.max(end, first + 1);
     }
-    if (!ofGroup.isEmpty()) {
-      groups.add(new ParameterGroup(ofGroup, weightDecay, memory));
+    if (!extents.isEmpty()) {
+      groups.add(new ParameterGroup(ofGroup, extents, weightDecay, memory));
     }
   }
 

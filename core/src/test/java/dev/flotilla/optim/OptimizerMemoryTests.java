@@ -40,7 +40,15 @@ class OptimizerMemoryTests {
   }
 
   static List<Optimizer> optimizers() {
-    return List.of(new Momentum(0.1, 0.9), new Adam(0.01), new AdamW(0.01));
+    return List.of(
+        new Momentum(0.1, 0.9),
+        new Adam(0.01),
+        new AdamW(0.01).withAmsgrad(),
+        new RmsProp(0.01, 0.9, 1e-6, 0.5, true, 0),
+        new Adagrad(0.1, 0.1, 0.1, 1e-10, 0),
+        new Lion(0.01),
+        new Lamb(0.01),
+        new Lars(0.1, 0.01));
   }
 
   /** Parameters of which some slices are updated. */

@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.flotilla.config.Catalogue;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Sgd;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.testkit.ColouredPoints;
@@ -47,7 +48,7 @@ class ConformanceTests {
   private static TrainerBuilder trainer(World world, Row row, int updates) {
     return Trainer.on(world)
         .model(row.has(Trait.NORMED) ? new NormedPerceptron(8, 16, 4) : new Mlp(8, List.of(16), 4))
-        .optimizer(new Momentum(0.1, 0.9))
+        .optimizer(row.optimizer())
         .strategy(row.techniques().toArray(Strategy[]::new))
         .threads(1)
         .loop(LoopSettings.defaults().endAfterUpdates(updates));
@@ -81,14 +82,21 @@ class ConformanceTests {
         .contains("clip", "exchange", "batch_norm");
   }
 
+  /** What remembers nothing has nothing to lose. */
+  @Test
+  void everyOptimizerThatRemembersHasARow() {
+    var rules = rows().map(row -> row.optimizer().getClass().getName()).collect(Collectors.toSet());
+    assertThat(Catalogue.installed().types(Optimizer.class).values())
+        .filteredOn(type -> type != Sgd.class)
+        .extracting(Class::getName)
+        .allSatisfy(type -> assertThat(rules).contains(type));
+  }
+
   @ParameterizedTest
   @MethodSource("rows")
   void theOrderOfTechniquesDoesNotMatter(Row row) {
-    var turned =
-        new Row(
-            row.name(), row.promise(), row.techniques().reversed(), row.rounding(), row.traits());
     var forward = train(World.solo(), row);
-    var backward = train(World.solo(), turned);
+    var backward = train(World.solo(), row.turned());
     assertThat(forward.weights().isSameAs(backward.weights())).isTrue();
   }
 

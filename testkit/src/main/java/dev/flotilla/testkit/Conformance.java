@@ -1,5 +1,7 @@
 package dev.flotilla.testkit;
 
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
@@ -61,12 +63,18 @@ public final class Conformance {
    * @param techniques the settings
    * @param rounding how far two ranks may be from one, relative to the weights
    * @param traits what the checks have to know
+   * @param optimizer the update rule
    */
   public record Row(
-      String name, Promise promise, List<Strategy> techniques, double rounding, Set<Trait> traits) {
+      String name,
+      Promise promise,
+      List<Strategy> techniques,
+      double rounding,
+      Set<Trait> traits,
+      Optimizer optimizer) {
 
     Row(String name, Promise promise, List<Strategy> techniques, double rounding) {
-      this(name, promise, techniques, rounding, Set.of());
+      this(name, promise, techniques, rounding, Set.of(), new Momentum(0.1, 0.9));
     }
 
     Row(String name, Promise promise, List<Strategy> techniques) {
@@ -74,7 +82,16 @@ public final class Conformance {
     }
 
     Row with(Trait trait) {
-      return new Row(name, promise, techniques, rounding, Set.of(trait));
+      return new Row(name, promise, techniques, rounding, Set.of(trait), optimizer);
+    }
+
+    Row with(Optimizer rule) {
+      return new Row(name, promise, techniques, rounding, traits, rule);
+    }
+
+    /** Returns the same with its techniques in the opposite order. */
+    public Row turned() {
+      return new Row(name, promise, techniques.reversed(), rounding, traits, optimizer);
     }
 
     /** Tells whether it has a trait. */
@@ -84,7 +101,7 @@ public final class Conformance {
 
     /** Returns what it is compared with: the same without any technique. */
     public Row baseline() {
-      return new Row("baseline", Promise.EXACT, List.of(), rounding, traits);
+      return new Row("baseline", Promise.EXACT, List.of(), rounding, traits, optimizer);
     }
 
     @Override
@@ -99,6 +116,10 @@ public final class Conformance {
 
   /** Returns all rows; the first is the baseline. */
   public static Stream<Row> rows() {
+    return Stream.concat(techniques(), OptimizerRows.all());
+  }
+
+  private static Stream<Row> techniques() {
     return Stream.of(
         new Row("baseline", Promise.EXACT, List.of()),
         new Row("clip, never reached", Promise.EXACT, List.of(new ClipByNorm(1e9))),

@@ -3,9 +3,12 @@ package dev.flotilla.strategy.shard;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterShare;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.StateMemory;
+import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.Check;
@@ -31,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -230,12 +234,24 @@ public record Sharding(
                     arena.layout(),
                     context.updateSettings(),
                     own.slices(),
-                    optimizerMemory(device)));
+                    optimizerMemory(device),
+                    numbers -> addUp(numbers, collective)));
     return stage < 3
         ? workers.sync(new ParameterGather(context, slicing, own))
         : workers
             .forward(ForwardStage.GATHER, inner -> inner)
             .sync(new SegmentGather(context, slicing, own, keptBytes()));
+  }
+
+  /** Scalars travel from main memory, whatever carries tensors between GPUs. */
+  private static void addUp(Tensor numbers, Collective ranks) {
+    try (var _ = TensorScope.open()) {
+      var sums = ComputeDevice.CPU.bring(numbers);
+      ranks.allReduce(sums, Reduction.SUM, Traffic.SCALAR).await();
+      if (numbers.is_cuda()) {
+        numbers.copy_(sums);
+      }
+    }
   }
 
   private long keptBytes() {

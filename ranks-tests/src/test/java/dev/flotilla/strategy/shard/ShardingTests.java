@@ -8,6 +8,8 @@ import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.AdamW;
+import dev.flotilla.optim.Lamb;
+import dev.flotilla.optim.Lars;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.pass.BoundModel;
@@ -85,6 +87,17 @@ class ShardingTests {
         new Momentum(0.05, 0.9, true, 1e-3),
         new Adam(1e-2, List.of(0.9, 0.999), 1e-8, 1e-3),
         new AdamW(1e-2, List.of(0.9, 0.999), 1e-8, 1e-2));
+  }
+
+  /** Norms of parameters that no rank holds whole. */
+  static Stream<Arguments> layerwise() {
+    return Stream.of(1, 2, 3)
+        .flatMap(
+            stage ->
+                Stream.of(
+                        new Lamb(1e-2, List.of(0.9, 0.999), 1e-6, 1e-2, false, true),
+                        new Lars(1, 0.9, true, 0.02, 1e-8, 1e-3, false, false))
+                    .map(optimizer -> Arguments.of(stage, optimizer)));
   }
 
   private static Snapshot train(
@@ -166,6 +179,14 @@ class ShardingTests {
             both[1],
             new Sharding(stage));
     assertThat(sharded.relativeDistance(plain)).isLessThan(1e-13);
+  }
+
+  @ParameterizedTest
+  @MethodSource("layerwise")
+  void normsOfParametersAreThoseOverAllSlices(int stage, Optimizer optimizer) {
+    var plain = train(3, optimizer, Precision.FLOAT64, group -> group);
+    var sharded = train(3, optimizer, Precision.FLOAT64, group -> group, new Sharding(stage));
+    assertThat(sharded.relativeDistance(plain)).isLessThan(1e-12);
   }
 
   @ParameterizedTest

@@ -1,0 +1,68 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.optim.Packed.Piece;
+import dev.flotilla.state.State;
+import java.util.List;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+
+/** A rule that looks at each element alone and has no fused operator. */
+final class ElementwiseRule implements Optimizer.Bound {
+
+  /** Updates a piece of the parameters. */
+  @FunctionalInterface
+  interface Formula {
+
+    /**
+     * Changes parameters and what is remembered of them, in place.
+     *
+     * @param update number of this update, from 1
+     */
+    void apply(Piece piece, double weightDecay, double lr, long update);
+  }
+
+  private final int kinds;
+  private final Formula formula;
+  private final List<GroupState> groups;
+  private final UpdateNumber number = new UpdateNumber();
+
+  /**
+   * Allocates the rule's memory.
+   *
+   * @param kinds numbers that the rule remembers for each parameter
+   */
+  ElementwiseRule(List<ParameterGroup> groups, int kinds, Formula formula) {
+    this.kinds = kinds;
+    this.formula = formula;
+    this.groups = groups.stream().map(group -> new GroupState(group, kinds)).toList();
+  }
+
+  @Override
+  public void update(double lr) {
+    long update = number.next();
+    for (var group : groups) {
+      group.update(
+          slices ->
+              slices.forEach(piece -> formula.apply(piece, group.weightDecay(), lr, update)));
+    }
+  }
+
+  /** Returns g + λ w, the gradient with the decay in it. */
+  static Tensor decayed(Piece piece, double weightDecay) {
+    return weightDecay == 0
+        ? piece.gradient()
+        : piece.gradient().add(piece.parameter(), new Scalar(weightDecay));
+  }
+
+  @Override
+  public void remember(State state) {
+    number.remember(state);
+    GroupState.rememberAll(groups, kinds, state.part("memory"));
+  }
+
+  @Override
+  public void close() {
+    groups.forEach(GroupState::close);
+    number.close();
+  }
+}

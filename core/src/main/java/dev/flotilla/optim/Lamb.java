@@ -1,0 +1,129 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.optim.LayerwiseRule.Norms;
+import dev.flotilla.optim.Packed.Piece;
+import dev.flotilla.settings.Setting;
+import java.util.List;
+import java.util.OptionalInt;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * LAMB: Adam whose step is as long as each parameter's norm allows (You et al., 2020).
+ *
+ * <p>m and v as Adam's; u ← m̂ / (√v̂ + ε) + λ w; w ← w − η ‖w‖ / ‖u‖ u, with the norms of each
+ * parameter, over all ranks that hold slices of it. Where a norm is 0 the ratio is 1, and so it is
+ * for parameters without decay (biases and norms) unless they are always adapted, as in timm and
+ * APEX. Limit the gradient's norm with {@code clip}.
+ *
+ * @param lr learning rate η
+ * @param betas decay rates β₁, β₂ of the moments
+ * @param eps added to the denominator
+ * @param weightDecay decay λ; biases and norms are not decayed unless a name pattern says so
+ * @param trustClip whether the ratio is at most 1
+ * @param alwaysAdapt whether parameters without decay have a ratio too
+ * @param scaleLr how η grows with the batch
+ * @param baseBatch the batch for which η was found, or null without scaling
+ */
+public record Lamb(
+    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = "decay rates of the two moments, each in [0, 1)", def = "[0.9, 0.999]")
+        List<Double> betas,
+    @Setting(doc = "added to the denominator, > 0", def = "1e-6") double eps,
+    @Setting(doc = "decay of weights per update, >= 0", def = "0.01") double weightDecay,
+    @Setting(doc = "let no trust ratio be greater than 1", def = "false") boolean trustClip,
+    @Setting(doc = "adapt parameters without weight decay too", def = "false") boolean alwaysAdapt,
+    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
+        LrScaling scaleLr,
+    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
+        @Nullable Integer baseBatch)
+    implements Optimizer {
+
+  /** Checks the settings. */
+  public Lamb {
+    betas = List.copyOf(betas);
+    scaleLr.check(Rules.checkAdam(lr, betas, eps, weightDecay), baseBatch).orThrow();
+  }
+
+  /** Returns the rule without scaling of the rate. */
+  public Lamb(
+      double lr,
+      List<Double> betas,
+      double eps,
+      double weightDecay,
+      boolean trustClip,
+      boolean alwaysAdapt) {
+    this(lr, betas, eps, weightDecay, trustClip, alwaysAdapt, LrScaling.NONE, null);
+  }
+
+  /** Returns the rule with its usual settings. */
+  public Lamb(double lr) {
+    this(lr, List.of(0.9, 0.999), 1e-6, 0.01, false, false);
+  }
+
+  @Override
+  public boolean decaysBiasesAndNorms() {
+    return false;
+  }
+
+  @Override
+  public OptionalInt numbersPerParameter() {
+    return OptionalInt.of(2);
+  }
+
+  @Override
+  public boolean canOffload() {
+    return true;
+  }
+
+  @Override
+  public Bound bind(List<ParameterGroup> groups) {
+    return bind(groups, SumOverRanks.none());
+  }
+
+  @Override
+  public Bound bind(List<ParameterGroup> groups, SumOverRanks ranks) {
+    return new LayerwiseRule(groups, 2, alwaysAdapt, new Formula(), ranks);
+  }
+
+  private final class Formula implements LayerwiseRule.Formula {
+
+    @Override
+    public void prepare(Piece piece) {
+      var gradient = piece.gradient();
+      piece
+          .state(0)
+          .mul_(new Scalar(betas.get(0)))
+          .add_(gradient, new Scalar(1 - betas.get(0)));
+      piece
+          .state(1)
+          .mul_(new Scalar(betas.get(1)))
+          .addcmul_(gradient, gradient, new Scalar(1 - betas.get(1)));
+    }
+
+    @Override
+    public Tensor measured(Piece piece, double decay, long update) {
+      double first = 1 - Math.pow(betas.get(0), update);
+      double second = 1 - Math.pow(betas.get(1), update);
+      var denominator =
+          piece.state(1).sqrt().div_(new Scalar(Math.sqrt(second))).add_(new Scalar(eps));
+      var direction = piece.state(0).div(new Scalar(first)).div_(denominator);
+      return decay == 0 ? direction : direction.add_(piece.parameter(), new Scalar(decay));
+    }
+
+    @Override
+    public Tensor ratio(Norms norms, double decay, double rate) {
+      var ratio = norms.parameters().div(norms.measured());
+      return trustClip ? norms.oneWhereZero(ratio).clamp_max_(new Scalar(1.0)) : norms.oneWhereZero(ratio);
+    }
+
+    @Override
+    public void apply(Piece piece, @Nullable Tensor ratio, double decay, double rate, long update) {
+      var direction = measured(piece, decay, update);
+      piece
+          .parameter()
+          .add_(ratio == null ? direction : direction.mul_(ratio), new Scalar(-rate));
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.flotilla.optim;
+
+import dev.flotilla.optim.Packed.Piece;
+import dev.flotilla.settings.Setting;
+import java.util.List;
+import java.util.OptionalInt;
+import org.bytedeco.pytorch.Scalar;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lion, which moves every element by the same amount (Chen et al., 2023).
+ *
+ * <p>w ← (1 − η λ) w − η sign(β₁ m + (1 − β₁) g); m ← β₂ m + (1 − β₂) g. Its rate is usually a third
+ * to a tenth of AdamW's, its decay as much larger.
+ *
+ * @param lr learning rate η
+ * @param betas rates β₁ of what is stepped along and β₂ of what is remembered
+ * @param weightDecay decay λ; biases and norms are not decayed unless a name pattern says so
+ * @param scaleLr how η grows with the batch
+ * @param baseBatch the batch for which η was found, or null without scaling
+ */
+public record Lion(
+    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(
+            doc = "decay rates of the step's direction and of the momentum, each in [0, 1)",
+            def = "[0.9, 0.99]")
+        List<Double> betas,
+    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
+    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
+        LrScaling scaleLr,
+    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
+        @Nullable Integer baseBatch)
+    implements Optimizer {
+
+  /** Checks the settings. */
+  public Lion {
+    betas = List.copyOf(betas);
+    scaleLr.check(Rules.checkBetas(Rules.check(lr, weightDecay), betas), baseBatch).orThrow();
+  }
+
+  /** Returns the rule without scaling of the rate. */
+  public Lion(double lr, List<Double> betas, double weightDecay) {
+    this(lr, betas, weightDecay, LrScaling.NONE, null);
+  }
+
+  /** Returns the rule with its usual settings. */
+  public Lion(double lr) {
+    this(lr, List.of(0.9, 0.99), 0);
+  }
+
+  @Override
+  public boolean decaysBiasesAndNorms() {
+    return false;
+  }
+
+  @Override
+  public OptionalInt numbersPerParameter() {
+    return OptionalInt.of(1);
+  }
+
+  @Override
+  public boolean canOffload() {
+    return true;
+  }
+
+  @Override
+  public Bound bind(List<ParameterGroup> groups) {
+    return new ElementwiseRule(
+        groups, 1, (piece, decay, rate, _) -> updatePiece(piece, decay, rate));
+  }
+
+  private void updatePiece(Piece piece, double decay, double rate) {
+    if (decay != 0) {
+      piece.parameter().mul_(new Scalar(1 - rate * decay));
+    }
+    var momentum = piece.state(0);
+    var direction =
+        momentum
+            .mul(new Scalar(betas.get(0)))
+            .add_(piece.gradient(), new Scalar(1 - betas.get(0)))
+            .sign_();
+    piece.parameter().add_(direction, new Scalar(-rate));
+    momentum.mul_(new Scalar(betas.get(1))).add_(piece.gradient(), new Scalar(1 - betas.get(1)));
+  }
+}
