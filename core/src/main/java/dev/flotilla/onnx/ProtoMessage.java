@@ -76,14 +76,14 @@ final class ProtoMessage {
   }
 
   private void tag(int field, int wireType) {
-    varint((long) field << 3 | wireType);
+    varint(((long) field << 3) | wireType);
   }
 
   /** Seven bits a byte, lowest first; a negative number has ten bytes. */
   private void varint(long value) {
     long rest = value;
     while ((rest & ~0x7fL) != 0) {
-      open.write((int) (rest & 0x7f | 0x80));
+      open.write((int) ((rest & 0x7f) | 0x80));
       rest >>>= 7;
     }
     open.write((int) rest);

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
@@ -144,11 +145,12 @@ public final class ModelExport {
   }
 
   private void checkFile(Path file) {
-    var folder = file.toAbsolutePath().normalize().getParent();
     if (Files.isDirectory(file)) {
       throw problem("%s is a folder; name a file", file);
     }
-    if (folder == null || !Files.isDirectory(folder)) {
+    // What is no folder is not the root, and so has one around it.
+    var folder = Objects.requireNonNull(file.toAbsolutePath().normalize().getParent());
+    if (!Files.isDirectory(folder)) {
       throw problem("there is no folder %s; make it, or name another", folder);
     }
     if (!Files.isWritable(folder)) {

@@ -51,17 +51,19 @@ record ModelSource(
 
   /** Makes the model on a device and loads its weights; the caller closes it. */
   BoundModel load(DeviceChoice device) {
-    NativeLibraries.load();
-    var place = device.resolve(0, 1, List.of(), _ -> {});
-    place.computeExactly();
-    // Nothing is trained here, so nothing needs a gradient.
-    var bound = new BoundModel(model, precision, place, 0, _ -> true);
     try (var published = PublishedWeights.open(weights)) {
-      published.fit(bound.state(), model.aliases()).requireExact().copy();
-      return bound;
-    } catch (RuntimeException failure) {
-      bound.close();
-      throw failure;
+      NativeLibraries.load();
+      var place = device.resolve(0, 1, List.of(), _ -> {});
+      place.computeExactly();
+      // Nothing is trained here, so nothing needs a gradient.
+      var bound = new BoundModel(model, precision, place, 0, _ -> true);
+      try {
+        published.fit(bound.state(), model.aliases()).requireExact().copy();
+        return bound;
+      } catch (RuntimeException failure) {
+        bound.close();
+        throw failure;
+      }
     }
   }
 }
