@@ -85,6 +85,7 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla verify merge.yaml", "is the second of techniques/verify.md"),
           Map.entry("./flotilla eval", "needs a run before, and is in EvaluationTests"),
           Map.entry("./flotilla predict", "needs a run before, and is in EvaluationTests"),
+          Map.entry("./flotilla export", "needs a run before, and is in ExportTests"),
           Map.entry("./flotilla run --nproc 3", "is in KillAndResumeTests"),
           Map.entry("./flotilla run --nproc 2 --main", "is in ExamplesTests"),
           Map.entry("./flotilla run --nproc 2 --set epochs=2", "learns for minutes"),
