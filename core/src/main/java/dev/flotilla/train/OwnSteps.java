@@ -73,6 +73,14 @@ final class OwnSteps implements Stateful {
   void after(StepOutcome outcome, boolean lastOfEpoch) {
     // Whoever keeps a loop may look at parameters between two steps.
     trainer.model().gate().settle();
+    judge(outcome);
+    if (lastOfEpoch) {
+      endEpoch();
+    }
+  }
+
+  /** Judges what a step did and tells of it; parameters may still be on their way. */
+  void judge(StepOutcome outcome) {
     trainer.guard().judge(outcome, trainer.updates());
     if (outcome.step().isBoundary() && outcome.totals().count() > 0) {
       progress.totals = outcome.totals();
@@ -86,9 +94,6 @@ final class OwnSteps implements Stateful {
     if (outcome.step().endsWindow()) {
       callbacks.afterStep(outcome);
       heed();
-    }
-    if (lastOfEpoch) {
-      endEpoch();
     }
   }
 

@@ -164,6 +164,19 @@ public final class Trainer implements AutoCloseable {
     return outcome;
   }
 
+  /**
+   * Like {@link #step(Batch)}, but may return while parameters are still on their way from other
+   * ranks, so that the next step begins meanwhile. Look at them through {@link #model()}, which
+   * waits for them, and not at tensors that were kept from before.
+   */
+  public StepOutcome stepNonBlocking(Batch batch) {
+    ownSteps.begin();
+    ownSteps.before(batch.samples());
+    var outcome = runner.step(batch, false);
+    ownSteps.judge(outcome);
+    return outcome;
+  }
+
   /** Runs one micro-batch of a fit, which tells of it itself. */
   StepOutcome stepOfFit(Batch batch, boolean lastOfEpoch) {
     var outcome = runner.step(batch, lastOfEpoch);

@@ -9,8 +9,6 @@ import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Pending;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.model.Model;
-import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.pass.ParameterGate;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.StepOutcome;
@@ -31,9 +29,10 @@ import java.util.stream.IntStream;
  * Gathers the parameters of a segment before it runs, forward and backward, and frees them after:
  * between, only the slices of all ranks hold them.
  *
- * <p>The next segment's are under way while one runs. Parameters that several segments use stay
- * until the last of them has run. Sections are always gathered in the order of segments in forward
- * and in the opposite order in backward, whatever is recomputed, so that all ranks come to the same
+ * <p>The next segment's are under way while one runs; in forward, those of several small ones that
+ * together need no more room than the largest two. Parameters that several segments use stay until
+ * the last of them has run. Sections are always gathered in the order of segments in forward and in
+ * the opposite order in backward, whatever is recomputed, so that all ranks come to the same
  * collectives, also one that has no batch. They have a process group of their own.
  *
  * <p>Sends (n − 1) / n of the parameters' bytes per rank in forward, and again in backward.
@@ -46,12 +45,11 @@ final class SegmentGather implements Sync, ParameterGate {
   private final OwnSlices own;
   private final List<Section> sections;
   private final List<List<Unit>> units = new ArrayList<>();
-  // For each segment, the sections that it uses; for each section, the segments that use it.
-  private final List<List<Integer>> used = new ArrayList<>();
-  private final List<List<Integer>> users = new ArrayList<>();
+  private final SectionUses uses;
+  private final int[] reach;
   private final Map<Integer, List<Pending>> underWay = new HashMap<>();
   // Sections that are not freed between two uses, but only when an update has changed them.
-  private final Set<Integer> staying = new HashSet<>();
+  private final Set<Integer> staying;
   // Sections that hold no values, while this rank runs alone.
   private final Set<Integer> lent = new HashSet<>();
   private boolean isAlone;
@@ -71,50 +69,15 @@ final class SegmentGather implements Sync, ParameterGate {
     kept = arena.keptValues().orElseThrow();
     this.own = own;
     sections = arena.sections();
-    for (int i = 0; i < sections.size(); i++) {
-      units.add(slicing.in(sections.get(i).range()));
-      users.add(new ArrayList<>());
-    }
-    findUses(context.model().model());
-    findStaying(keptBytes / arena.layout().precision().bytes());
+    sections.forEach(section -> units.add(slicing.in(section.range())));
+    uses =
+        new SectionUses(
+            context.model().model(),
+            arena.layout(),
+            sections.stream().map(Section::range).toList());
+    reach = uses.reach();
+    staying = uses.staying(keptBytes / arena.layout().precision().bytes());
     context.model().gate(this);
-  }
-
-  /** The last sections are used again soonest; all ranks choose the same. */
-  private void findStaying(long elements) {
-    long left = elements;
-    for (int i = sections.size() - 1; i >= 0; i--) {
-      long length = sections.get(i).range().length();
-      if (length <= left) {
-        staying.add(i);
-        left -= length;
-      }
-    }
-  }
-
-  private void findUses(Model model) {
-    Map<String, Integer> sectionOf = new HashMap<>();
-    for (var slot : arena.layout().slots()) {
-      for (int i = 0; i < sections.size(); i++) {
-        if (sections.get(i).range().holds(slot.range())) {
-          sectionOf.put(slot.spec().name(), i);
-        }
-      }
-    }
-    for (int segment = 0; segment < model.segments().size(); segment++) {
-      var ofSegment =
-          model.segments().get(segment).parameters().stream()
-              .map(ParameterSpec::name)
-              .filter(sectionOf::containsKey)
-              .map(sectionOf::get)
-              .distinct()
-              .sorted()
-              .toList();
-      used.add(ofSegment);
-      for (int section : ofSegment) {
-        users.get(section).add(segment);
-      }
-    }
   }
 
   @Override
@@ -131,13 +94,13 @@ final class SegmentGather implements Sync, ParameterGate {
   private void leaveBackward() {
     first = 0;
     last = -1;
-    freeUnless(section -> users.get(section).contains(0));
+    freeUnless(section -> uses.isUsedBy(section, 0));
   }
 
   @Override
   public void enter(int segment) {
     if (isAlone) {
-      lend(used.get(segment));
+      lend(uses.of(segment));
       return;
     }
     if (isWhole || (first <= segment && segment <= last)) {
@@ -145,9 +108,11 @@ final class SegmentGather implements Sync, ParameterGate {
     }
     first = segment;
     last = segment;
-    bring(used.get(segment));
-    freeUnless(section -> isNeededAhead(section, true));
-    start(segment + 1);
+    bring(uses.of(segment));
+    freeUnless(section -> isNeeded(section, true));
+    for (int ahead = segment + 1; ahead <= reach[segment]; ahead++) {
+      start(ahead);
+    }
   }
 
   @Override
@@ -161,17 +126,14 @@ final class SegmentGather implements Sync, ParameterGate {
       start(segment);
     }
     for (int segment = to; segment >= from; segment--) {
-      bring(used.get(segment));
+      bring(uses.of(segment));
     }
-    freeUnless(section -> isNeededAhead(section, false));
+    freeUnless(section -> isNeeded(section, false));
     start(from - 1);
   }
 
-  private boolean isNeededAhead(int section, boolean isForward) {
-    var segments = users.get(section);
-    return segments.stream().anyMatch(it -> first <= it && it <= last)
-        || (segments.size() > 1
-            && segments.stream().anyMatch(it -> isForward ? it > last : it < first));
+  private boolean isNeeded(int section, boolean isForward) {
+    return uses.isNeeded(section, first, last, isForward);
   }
 
   /** What a pass costs does not depend on values, so that no other rank has to send any. */
@@ -211,7 +173,7 @@ final class SegmentGather implements Sync, ParameterGate {
   @Override
   public void forwardWithoutBatch() {
     beginForward();
-    for (int segment = 0; segment < used.size(); segment++) {
+    for (int segment = 0; segment < uses.segments(); segment++) {
       enter(segment);
     }
   }
@@ -219,15 +181,13 @@ final class SegmentGather implements Sync, ParameterGate {
   @Override
   public void passWithoutBatch() {
     forwardWithoutBatch();
-    for (int segment = used.size() - 1; segment >= 0; segment--) {
+    for (int segment = uses.segments() - 1; segment >= 0; segment--) {
       enterBackward(segment, segment);
     }
   }
 
   private void start(int segment) {
-    if (segment >= 0 && segment < used.size()) {
-      used.get(segment).forEach(this::startSection);
-    }
+    uses.of(segment).forEach(this::startSection);
   }
 
   private void startSection(int section) {

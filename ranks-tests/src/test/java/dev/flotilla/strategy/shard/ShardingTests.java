@@ -2,8 +2,10 @@ package dev.flotilla.strategy.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
+import dev.flotilla.data.RankShard;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Adam;
@@ -24,12 +26,16 @@ import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.Every;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.Trainer;
+import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -209,33 +215,76 @@ class ShardingTests {
   }
 
   private static Snapshot withoutSomeBatches(Strategy... techniques) {
+    return onTwoRanks(
+        world -> trainer(world, techniques),
+        (trainer, shard) -> {
+          trainer.plannedUpdates(100);
+          for (int step = 0; step < 12; step++) {
+            try (var _ = TensorScope.open()) {
+              boolean hasBatch = step % 5 != trainer.collective().rank();
+              trainer.step(hasBatch ? shard.load(step) : Batch.empty());
+            }
+            if (step == 6) {
+              assertThat(trainer.read(BoundModel::segmentNames)).hasSize(3);
+            }
+          }
+        });
+  }
+
+  private static TrainerBuilder trainer(World world, Strategy... techniques) {
+    return Trainer.on(world)
+        .model(new Mlp(8, List.of(33, 17), 4))
+        .optimizer(new Momentum(0.05, 0.9))
+        .precision(Precision.FLOAT64)
+        .strategy(techniques)
+        .threads(1);
+  }
+
+  /** Returns the weights after a loop, which gets the batches of its rank. */
+  private static Snapshot onTwoRanks(
+      Function<World, TrainerBuilder> settings, BiConsumer<Trainer, RankShard> loop) {
     return Ranks.of(2)
         .callWorlds(
             world -> {
-              try (var trainer =
-                  Trainer.on(world)
-                      .model(new Mlp(8, List.of(33, 17), 4))
-                      .optimizer(new Momentum(0.05, 0.9))
-                      .precision(Precision.FLOAT64)
-                      .strategy(techniques)
-                      .threads(1)
-                      .build()) {
-                trainer.plannedUpdates(100);
-                var shard = POINTS.batches(8).epoch(0, world.rank(), world.size());
-                for (int step = 0; step < 12; step++) {
-                  try (var _ = TensorScope.open()) {
-                    boolean hasBatch = step % 5 != world.rank();
-                    trainer.step(hasBatch ? shard.load(step) : Batch.empty());
-                  }
-                  if (step == 6) {
-                    assertThat(trainer.read(BoundModel::segmentNames)).hasSize(3);
-                  }
-                }
+              try (var trainer = settings.apply(world).build()) {
+                loop.accept(trainer, POINTS.batches(8).epoch(0, world.rank(), world.size()));
                 trainer.averageParameters();
                 return Snapshot.of(trainer);
               }
             })
         .getFirst();
+  }
+
+  /** Steps that begin while parameters travel see the same ones; so does who asks for the model. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void stepsThatDoNotWaitGiveTheSameBits(int stage) {
+    Set<String> seen = ConcurrentHashMap.newKeySet();
+    var waiting = steps(stage, Trainer::step);
+    var ahead =
+        steps(
+            stage,
+            (trainer, batch) -> {
+              trainer.stepNonBlocking(batch);
+              if (stage < 3 && trainer.updates() == 5) {
+                seen.add(WeightsDigest.of(trainer.model().state()));
+              }
+            });
+    assertThat(ahead.relativeDistance(waiting)).isZero();
+    assertThat(seen).hasSize(stage < 3 ? 1 : 0);
+  }
+
+  private static Snapshot steps(int stage, BiConsumer<Trainer, Batch> step) {
+    return onTwoRanks(
+        world -> trainer(world, new Sharding(stage)),
+        (trainer, shard) -> {
+          trainer.plannedUpdates(100);
+          for (int i = 0; i < 8; i++) {
+            try (var _ = TensorScope.open()) {
+              step.accept(trainer, shard.load(i));
+            }
+          }
+        });
   }
 
   /**
@@ -253,38 +302,28 @@ class ShardingTests {
   }
 
   private static Snapshot planned(Set<String> plans, Strategy... techniques) {
-    return Ranks.of(2)
-        .callWorlds(
-            world -> {
-              try (var trainer =
-                  Trainer.on(world)
-                      .model(new Mlp(8, List.of(64, 64, 64), 4))
-                      .optimizer(new Momentum(0.05, 0.9))
-                      .precision(Precision.FLOAT64)
-                      .strategy(techniques)
-                      .threads(1)
-                      .events(
-                          event -> {
-                            if (event instanceof TrainingEvent.Measured(var text)) {
-                              plans.add(text);
-                            }
-                          })
-                      .build()) {
-                trainer.plannedUpdates(100);
-                for (int step = 0; step < 8; step++) {
-                  int samples = step == 2 ? 0 : 8 << (2 * world.rank() + step / 4);
-                  try (var _ = TensorScope.open()) {
-                    trainer.step(
-                        samples == 0
-                            ? Batch.empty()
-                            : POINTS.load(IntStream.range(step, step + samples).toArray()));
-                  }
-                }
-                trainer.averageParameters();
-                return Snapshot.of(trainer);
-              }
-            })
-        .getFirst();
+    return onTwoRanks(
+        world ->
+            trainer(world, techniques)
+                .model(new Mlp(8, List.of(64, 64, 64), 4))
+                .events(
+                    event -> {
+                      if (event instanceof TrainingEvent.Measured(var text)) {
+                        plans.add(text);
+                      }
+                    }),
+        (trainer, _) -> {
+          trainer.plannedUpdates(100);
+          for (int step = 0; step < 8; step++) {
+            int samples = step == 2 ? 0 : 8 << (2 * trainer.collective().rank() + step / 4);
+            try (var _ = TensorScope.open()) {
+              trainer.step(
+                  samples == 0
+                      ? Batch.empty()
+                      : POINTS.load(IntStream.range(step, step + samples).toArray()));
+            }
+          }
+        });
   }
 
   /** In a loop of one's own nobody knows that a micro-step is the last before it is over. */
@@ -296,36 +335,23 @@ class ShardingTests {
   }
 
   private static Snapshot ownLoop(Strategy... techniques) {
-    return Ranks.of(2)
-        .callWorlds(
-            world -> {
-              try (var trainer =
-                  Trainer.on(world)
-                      .model(new Mlp(8, List.of(33, 17), 4))
-                      .optimizer(new Momentum(0.05, 0.9))
-                      .precision(Precision.FLOAT64)
-                      .strategy(techniques)
-                      .threads(1)
-                      .build()) {
-                var loop = trainer.ownLoop();
-                var shard = POINTS.batches(8).epoch(0, world.rank(), world.size());
-                for (int step = 0; step < 12; step++) {
-                  try (var _ = TensorScope.open()) {
-                    boolean hasBatch = step % 5 != 3 + world.rank();
-                    loop.forwardBackward(hasBatch ? shard.load(step) : Batch.empty());
-                  }
-                  if (step == 8) {
-                    loop.clear();
-                  }
-                  if (step % 2 == 1) {
-                    assertThat(loop.update().updated()).isTrue();
-                  }
-                }
-                trainer.averageParameters();
-                return Snapshot.of(trainer);
-              }
-            })
-        .getFirst();
+    return onTwoRanks(
+        world -> trainer(world, techniques),
+        (trainer, shard) -> {
+          var loop = trainer.ownLoop();
+          for (int step = 0; step < 12; step++) {
+            try (var _ = TensorScope.open()) {
+              boolean hasBatch = step % 5 != 3 + trainer.collective().rank();
+              loop.forwardBackward(hasBatch ? shard.load(step) : Batch.empty());
+            }
+            if (step == 8) {
+              loop.clear();
+            }
+            if (step % 2 == 1) {
+              assertThat(loop.update().updated()).isTrue();
+            }
+          }
+        });
   }
 
   @ParameterizedTest
