@@ -7,7 +7,8 @@ import dev.flotilla.train.Trainer;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.Digits;
-import dev.flotilla.zoo.model.LeNet5;
+import dev.flotilla.zoo.model.Mlp;
+import java.util.List;
 
 /** Trains in float32, bf16 and fp16, and prints what each reaches. */
 public final class HalfPrecision {
@@ -25,7 +26,7 @@ public final class HalfPrecision {
     var digits = new Digits();
     try (var trainer =
         Trainer.on(World.solo())
-            .model(new LeNet5(10))
+            .model(new Mlp(32 * 32, List.of(64), 10))
             .optimizer(new Momentum(0.05, 0.9))
             .strategy(techniques)
             .build()) {
