@@ -2,9 +2,7 @@ package dev.flotilla.app;
 
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
-import dev.flotilla.config.SavedWeights;
 import dev.flotilla.pass.Evaluation;
-import dev.flotilla.settings.HomePath;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
 import java.io.IOException;
@@ -18,8 +16,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Scores a saved model in this process; as one rank of several where the environment says so. */
@@ -41,17 +39,7 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
       description = "Folder of a run, or one of its checkpoints.")
   Path folder = Path.of("");
 
-  @Option(
-      names = "--weights",
-      paramLabel = "live|ema",
-      description = "The trained weights (default), or their moving average.")
-  SavedWeights weights = SavedWeights.LIVE;
-
-  @Option(
-      names = "--data",
-      paramLabel = "NAME|{name: …}",
-      description = "Other data than the run's, for example '{name: mnist, path: DIR}'.")
-  @Nullable String data;
+  @Mixin SavedRunOptions saved = new SavedRunOptions();
 
   @Option(names = "--json", description = "Prints JSON, and nothing else.")
   boolean json;
@@ -61,18 +49,13 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
 
   /** Reads the arguments of a command that evaluates without being called {@code eval}. */
   static EvalCommand parse(List<String> arguments) {
-    var eval = new EvalCommand();
-    new CommandLine(eval)
-        .registerConverter(Path.class, HomePath::of)
-        .setCaseInsensitiveEnumValuesAllowed(true)
-        .parseArgs(arguments.toArray(String[]::new));
-    return eval;
+    return SavedRunOptions.parse(new EvalCommand(), arguments);
   }
 
   @Override
   public Integer call() {
     var world = World.join();
-    var evaluation = SavedRun.evaluate(folder, weights, config(), world);
+    var evaluation = SavedRun.evaluate(folder, saved.weights, config(), world);
     if (world.isLeader()) {
       report(evaluation);
     }
@@ -80,7 +63,7 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
   }
 
   private RunConfig config() {
-    return SavedRunOptions.config("--checkpoint", folder, data);
+    return saved.config("--checkpoint", folder);
   }
 
   @Override
@@ -100,11 +83,8 @@ final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
 
   @Override
   public List<String> arguments(Path resultFile) {
-    List<String> arguments = new ArrayList<>();
-    arguments.addAll(List.of("--checkpoint", folder.toString(), "--weights", weights.name()));
-    if (data != null) {
-      arguments.addAll(List.of("--data", data));
-    }
+    List<String> arguments = new ArrayList<>(List.of("--checkpoint", folder.toString()));
+    arguments.addAll(saved.arguments());
     arguments.addAll(List.of("--result", resultFile.toString()));
     return arguments;
   }

@@ -4,11 +4,9 @@ import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.config.SavedSamples;
-import dev.flotilla.config.SavedWeights;
 import dev.flotilla.predict.Prediction;
 import dev.flotilla.predict.RankPredictions;
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.settings.HomePath;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.World;
@@ -25,8 +23,8 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -46,17 +44,7 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
   @Parameters(paramLabel = "RUN", description = "Folder of a run, or one of its checkpoints.")
   Path folder = Path.of("");
 
-  @Option(
-      names = "--weights",
-      paramLabel = "live|ema",
-      description = "The trained weights (default), or their moving average.")
-  SavedWeights weights = SavedWeights.LIVE;
-
-  @Option(
-      names = "--data",
-      paramLabel = "NAME|{name: …}",
-      description = "Other data than the run's, for example '{name: mnist, path: DIR}'.")
-  @Nullable String data;
+  @Mixin SavedRunOptions saved = new SavedRunOptions();
 
   @Option(
       names = "--out",
@@ -69,12 +57,7 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
 
   /** Reads the arguments of a command that predicts without being called {@code predict}. */
   static PredictCommand parse(List<String> arguments) {
-    var predict = new PredictCommand();
-    new CommandLine(predict)
-        .registerConverter(Path.class, HomePath::of)
-        .setCaseInsensitiveEnumValuesAllowed(true)
-        .parseArgs(arguments.toArray(String[]::new));
-    return predict;
+    return SavedRunOptions.parse(new PredictCommand(), arguments);
   }
 
   @Override
@@ -83,7 +66,7 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
     var config = config();
     SavedRun.checkData(config);
     var world = World.join();
-    try (var trainer = SavedRun.trainer(folder, weights, config, world).build()) {
+    try (var trainer = SavedRun.trainer(folder, saved.weights, config, world).build()) {
       if (!world.isLeader()) {
         predict(trainer, config, _ -> {});
       } else if (out != null) {
@@ -154,7 +137,7 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
   }
 
   private RunConfig config() {
-    return SavedRunOptions.config("RUN", folder, data);
+    return saved.config("RUN", folder);
   }
 
   @Override
@@ -170,11 +153,8 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
 
   @Override
   public List<String> arguments(Path resultFile) {
-    List<String> arguments = new ArrayList<>();
-    arguments.addAll(List.of(folder.toString(), "--weights", weights.name()));
-    if (data != null) {
-      arguments.addAll(List.of("--data", data));
-    }
+    List<String> arguments = new ArrayList<>(List.of(folder.toString()));
+    arguments.addAll(saved.arguments());
     arguments.addAll(
         out == null
             ? List.of("--result", resultFile.toString())
