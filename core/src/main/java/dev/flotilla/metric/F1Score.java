@@ -1,9 +1,7 @@
 package dev.flotilla.metric;
 
-import dev.flotilla.model.Task;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
-import java.util.Locale;
 
 /**
  * The harmonic mean of precision and recall of a class, averaged over classes.
@@ -16,7 +14,7 @@ import java.util.Locale;
 public record F1Score(
     @Setting(doc = "Mean over classes, or over all answers: macro or micro.", def = "macro")
         Average average)
-    implements Metric {
+    implements ClassScore {
 
   /** Averages over classes. */
   public F1Score() {
@@ -25,12 +23,7 @@ public record F1Score(
 
   @Override
   public String name() {
-    return average == Average.MACRO ? "f1" : "f1_" + average.name().toLowerCase(Locale.ROOT);
-  }
-
-  @Override
-  public boolean suits(Task task) {
-    return task != Task.REGRESSION;
+    return named("f1");
   }
 
   @Override

@@ -1,11 +1,10 @@
 package dev.flotilla.metric;
 
-import dev.flotilla.model.Task;
 import dev.flotilla.settings.Summary;
 
 /** The mean over all numbers of the absolute difference between outputs and targets. */
 @Summary("Mean of absolute differences.")
-public record MeanAbsoluteError() implements Metric {
+public record MeanAbsoluteError() implements MeanError {
 
   @Override
   public String name() {
@@ -13,18 +12,7 @@ public record MeanAbsoluteError() implements Metric {
   }
 
   @Override
-  public boolean higherIsBetter() {
-    return false;
-  }
-
-  @Override
-  public boolean suits(Task task) {
-    return task != Task.CLASSIFICATION;
-  }
-
-  @Override
-  public Tally start() {
-    return new MeanOf.Mean(
-        answers -> Pairs.of(answers).map((given, right) -> Math.abs(given - right)));
+  public double error(double output, double target) {
+    return Math.abs(output - target);
   }
 }

@@ -1,9 +1,7 @@
 package dev.flotilla.metric;
 
-import dev.flotilla.model.Task;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
-import java.util.Locale;
 
 /**
  * The fraction of guesses of a class that are right, averaged over classes.
@@ -16,7 +14,7 @@ import java.util.Locale;
 public record PrecisionScore(
     @Setting(doc = "Mean over classes, or over all answers: macro or micro.", def = "macro")
         Average average)
-    implements Metric {
+    implements ClassScore {
 
   /** Averages over classes. */
   public PrecisionScore() {
@@ -25,14 +23,7 @@ public record PrecisionScore(
 
   @Override
   public String name() {
-    return average == Average.MACRO
-        ? "precision"
-        : "precision_" + average.name().toLowerCase(Locale.ROOT);
-  }
-
-  @Override
-  public boolean suits(Task task) {
-    return task != Task.REGRESSION;
+    return named("precision");
   }
 
   @Override
