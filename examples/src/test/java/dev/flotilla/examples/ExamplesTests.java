@@ -171,9 +171,11 @@ final class ExamplesTests {
     assertThat((Double) summary.get("accuracy")).isBetween(0.7, 0.999);
     assertThat(out.resolve("model.safetensors")).isRegularFile();
     assertThat(out.resolve("summary.json")).content().contains("\"hidden\"");
-    assertThat(Predicted.run(out).stream().map(Prediction::className))
+    assertThat(Predicted.run(out, folder.resolve("digits.onnx")).stream())
+        .extracting(Prediction::className)
         .hasSize(10)
         .allMatch(name -> name.matches("[0-9]"));
+    assertThat(folder.resolve("digits.onnx")).isRegularFile();
   }
 
   @Test
