@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
@@ -31,11 +32,11 @@ import tools.jackson.databind.node.ObjectNode;
  */
 class KillAndResumeTests {
 
-  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 6);
+  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 3);
   private static final int KILLS_IN_A_RUN = 3;
   private static final int KILLS_PER_VARIANT =
       Integer.getInteger("flotilla.test.kills.per.variant", 1);
-  private static final int STOPS = Integer.getInteger("flotilla.test.stops", 3);
+  private static final int STOPS = Integer.getInteger("flotilla.test.stops", 2);
   private static final int RANKS = 3;
   private static final String PLAIN = "plain";
 
@@ -74,9 +75,9 @@ class KillAndResumeTests {
           Map.entry("merge", new Technique(7, "gradient_merge: {k_steps: 3}", RANKS)),
           Map.entry("recompute", new Technique(10, "recompute: {every: 1}", RANKS)),
           Map.entry(
-              "buckets, bf16 on the wire",
-              new Technique(10, "fuse_all_reduce: {size_mb: 0.1, wire: bf16}", 2)),
-          Map.entry("bf16", new Technique(10, "amp: {dtype: bf16}", 2)),
+              "buckets, bf16",
+              new Technique(
+                  10, "fuse_all_reduce: {size_mb: 0.01, wire: bf16}, amp: {dtype: bf16}", 2)),
           Map.entry(
               "fp16, recompute, merge",
               new Technique(
@@ -118,6 +119,9 @@ class KillAndResumeTests {
               "sharding 3, merge",
               new Technique(7, "sharding: {stage: 3}, gradient_merge: {k_steps: 3}", 2)));
 
+  /** What other rows hold too, with something beside it: killed where there is time for it. */
+  private static final Set<String> IN_OTHERS = Set.of("merge", "recompute", "sharding, merge");
+
   /** A technique with one of the two ways to save. */
   record Variant(String name, boolean savesBehind) {
 
@@ -156,7 +160,11 @@ class KillAndResumeTests {
 
   /** Both ways to save with each; where there is time for a single kill, one way in turn. */
   static Stream<Variant> variants() {
-    var names = TECHNIQUES.keySet().stream().sorted().toList();
+    var names =
+        TECHNIQUES.keySet().stream()
+            .filter(name -> KILLS_PER_VARIANT > 1 || !IN_OTHERS.contains(name))
+            .sorted()
+            .toList();
     return IntStream.range(0, 2 * names.size())
         .filter(i -> KILLS_PER_VARIANT > 1 || i / 2 % 2 == i % 2)
         .mapToObj(i -> new Variant(names.get(i / 2), i % 2 == 0))
