@@ -5,6 +5,9 @@
 
 Model (lenet5, resnet18, encoder, bert-tiny, encoder24), steps per line, threads. One batch is used again and again;
 each line is answered with the milliseconds of a step, on the clock and of the processor. Needs torch alone.
+
+predict1 and predict16 are forward passes of resnet18 in inference mode, a batch of 1 or 16, beside bench/run PredictTime;
+a fourth argument is the device.
 """
 
 import json
@@ -122,22 +125,42 @@ def bert(vocabulary, width, layers, heads, inner, batch, length):
     return model, optimizer, loss
 
 
-model, optimizer, loss = {
-    "lenet5": lambda: images(LeNet5(), (64, 1, 32, 32)),
-    "resnet18": lambda: images(ResNet18(), (16, 3, 32, 32)),
-    "encoder": lambda: bert(8192, 512, 6, 8, 2048, 8, 128),
-    "bert-tiny": lambda: bert(8192, 128, 2, 2, 512, 8, 128),
-    "encoder24": lambda: bert(30522, 1024, 24, 16, 4096, 2, 512),
-}[name]()
-model.train()
+def predict(batch):
+    device = sys.argv[4] if len(sys.argv) > 4 else "cpu"
+    model, inputs = ResNet18().to(device).eval(), torch.randn(batch, 3, 32, 32)
+
+    def run():
+        with torch.inference_mode():
+            return model(inputs.to(device)).cpu()
+
+    return run
+
+
+def training(name):
+    model, optimizer, loss = {
+        "lenet5": lambda: images(LeNet5(), (64, 1, 32, 32)),
+        "resnet18": lambda: images(ResNet18(), (16, 3, 32, 32)),
+        "encoder": lambda: bert(8192, 512, 6, 8, 2048, 8, 128),
+        "bert-tiny": lambda: bert(8192, 128, 2, 2, 512, 8, 128),
+        "encoder24": lambda: bert(30522, 1024, 24, 16, 4096, 2, 512),
+    }[name]()
+    model.train()
+
+    def run():
+        optimizer.zero_grad()
+        loss().backward()
+        optimizer.step()
+
+    return run
+
+
+step = predict(int(name.removeprefix("predict"))) if name.startswith("predict") else training(name)
 
 
 def millis():
     cpu, wall = time.process_time(), time.perf_counter()
     for _ in range(steps):
-        optimizer.zero_grad()
-        loss().backward()
-        optimizer.step()
+        step()
     return dict(
         ms=round((time.perf_counter() - wall) * 1e3 / steps, 4),
         cpu_ms=round((time.process_time() - cpu) * 1e3 / steps, 4),
