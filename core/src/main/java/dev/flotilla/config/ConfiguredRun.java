@@ -4,10 +4,12 @@ import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.metric.Metric;
+import dev.flotilla.optim.GroupSettings;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.NamePatterns;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
@@ -165,6 +167,8 @@ public final class ConfiguredRun {
         .joinTimeout(config.joinTimeout())
         .freeze(NamePatterns.anyOf(config.freeze()))
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
+        .groups(config.groups().toArray(GroupSettings[]::new))
+        .layerDecay(config.layerDecay())
         .microBatch(globalBatch())
         .metrics(config.metrics().toArray(Metric[]::new))
         .stopWhen(config.stopWhen())

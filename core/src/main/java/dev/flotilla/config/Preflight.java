@@ -4,6 +4,7 @@ import dev.flotilla.data.SampleForm;
 import dev.flotilla.metric.Metrics;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.NamePatterns;
 import dev.flotilla.settings.Problem;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.StrategyChoice;
@@ -141,10 +142,20 @@ final class Preflight {
     requireMatches("no_decay", noDecay == null ? List.of() : noDecay, names, problems::add);
     if (names.stream().allMatch(NamePatterns.anyOf(config.freeze()))) {
       problems.add(placed("freeze", "leaves no parameter to train", ""));
+    } else {
+      config.parameterGroups().problems(config.optimizer(), trained(names)).stream()
+          .map(it -> placed(it.key(), it.message(), it.fix()))
+          .forEach(problems::add);
     }
     if (!problems.isEmpty()) {
       throw new ConfigException(problems);
     }
+  }
+
+  private List<String> trained(List<String> names) {
+    var model = config.model();
+    var stays = NamePatterns.anyOf(config.freeze()).or(model.frozen()::contains);
+    return names.stream().filter(stays.negate()).toList();
   }
 
   private void requireMatches(

@@ -6,6 +6,8 @@ import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
+import dev.flotilla.optim.GroupSettings;
+import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.settings.Check;
@@ -59,6 +61,8 @@ import org.jspecify.annotations.Nullable;
  * @param joinTimeout longest wait for the other ranks at the start
  * @param freeze names of parameters that stay as they are; {@code *} stands for any characters
  * @param noDecay names of parameters without weight decay; null for biases and norms
+ * @param groups parameters with settings of their own
+ * @param layerDecay factor on the rate from a segment to the one before
  * @param strategy techniques, by name
  * @param origin where the values were written
  */
@@ -136,6 +140,12 @@ public record RunConfig(
             doc = "Names of parameters without weight decay; by default biases and norms.",
             def = "null")
         @Nullable List<String> noDecay,
+    @Setting(doc = "Parameters with a rate, decay or betas of their own.", def = "[]")
+        List<GroupSettings> groups,
+    @Setting(
+            doc = "Factor on the learning rate from each segment to the one before, in (0, 1].",
+            def = "1")
+        double layerDecay,
     @Setting(doc = "Techniques by name, each with its settings.", def = "{}")
         List<Strategy> strategy,
     Origin origin) {
@@ -160,6 +170,7 @@ public record RunConfig(
             "join_timeout",
             "must be greater than 0",
             TimeText.of(joinTimeout))
+        .and(layerDecay > 0 && layerDecay <= 1, "layer_decay", "must be in (0, 1]", layerDecay)
         .and(hasNoBlank(freeze), "freeze", "must not hold an empty name", freeze)
         .and(hasNoBlank(noDecay), "no_decay", "must not hold an empty name", shown(noDecay))
         .orThrow();
@@ -171,6 +182,7 @@ public record RunConfig(
     epochs = epochs == null && maxSteps == null ? Integer.valueOf(1) : epochs;
     freeze = List.copyOf(freeze);
     noDecay = noDecay == null ? null : List.copyOf(noDecay);
+    groups = List.copyOf(groups);
     strategy = List.copyOf(strategy);
     metrics = List.copyOf(metrics);
   }
@@ -214,6 +226,11 @@ public record RunConfig(
    */
   public static RunArguments fromArgs(String... args) {
     return ArgumentReader.read(List.of(args), Catalogue.installed());
+  }
+
+  /** Returns which parameters have settings of their own. */
+  Groups parameterGroups() {
+    return new Groups(groups, layerDecay);
   }
 
   /** Returns all techniques, whatever the keys that name them. */

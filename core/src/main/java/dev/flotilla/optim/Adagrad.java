@@ -74,12 +74,17 @@ public record Adagrad(
   }
 
   @Override
+  public boolean takesGroupRates() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return new ElementwiseRule(groups, 1, this::updatePiece);
   }
 
-  private void updatePiece(Piece piece, double decay, double rate, long update) {
-    var gradient = ElementwiseRule.decayed(piece, decay);
+  private void updatePiece(Piece piece, GroupValues group, double rate, long update) {
+    var gradient = ElementwiseRule.decayed(piece, group.weightDecay());
     var sum = piece.state(0);
     sum.addcmul_(gradient, gradient, new Scalar(1.0));
     // What is remembered starts from zero, as all memory does, so the start is added here.

@@ -69,6 +69,16 @@ public record Adam(
   }
 
   @Override
+  public boolean takesGroupRates() {
+    return true;
+  }
+
+  @Override
+  public boolean hasBetas() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return new AdamRule("aten::_fused_adam_", betas, eps, amsgrad, groups);
   }

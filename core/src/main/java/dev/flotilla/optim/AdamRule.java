@@ -65,11 +65,11 @@ final class AdamRule implements Optimizer.Bound {
       step.add_(one);
     }
     for (var group : groups) {
-      group.update(slices -> update(slices, group.weightDecay(), lr));
+      group.update(slices -> update(slices, group.values(), group.lr(lr)));
     }
   }
 
-  private void update(Packed slices, double weightDecay, double lr) {
+  private void update(Packed slices, GroupValues values, double lr) {
     fused.call(
         slices.parameters(),
         slices.gradients(),
@@ -78,9 +78,9 @@ final class AdamRule implements Optimizer.Bound {
         amsgrad ? slices.state(2) : noMaxima,
         steps(slices.count()),
         lr,
-        betas.get(0),
-        betas.get(1),
-        weightDecay,
+        values.betasOr(betas).get(0),
+        values.betasOr(betas).get(1),
+        values.weightDecay(),
         eps,
         amsgrad,
         false,

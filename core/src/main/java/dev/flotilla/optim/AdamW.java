@@ -69,6 +69,16 @@ public record AdamW(
   }
 
   @Override
+  public boolean takesGroupRates() {
+    return true;
+  }
+
+  @Override
+  public boolean hasBetas() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return new AdamRule("aten::_fused_adamw_", betas, eps, amsgrad, groups);
   }

@@ -16,9 +16,11 @@ final class ElementwiseRule implements Optimizer.Bound {
     /**
      * Changes parameters and what is remembered of them, in place.
      *
+     * @param values what the group has of its own
+     * @param lr the rate of its group
      * @param update number of this update, from 1
      */
-    void apply(Piece piece, double weightDecay, double lr, long update);
+    void apply(Piece piece, GroupValues values, double lr, long update);
   }
 
   private final int kinds;
@@ -43,7 +45,7 @@ final class ElementwiseRule implements Optimizer.Bound {
     for (var group : groups) {
       group.update(
           slices ->
-              slices.forEach(piece -> formula.apply(piece, group.weightDecay(), lr, update)));
+              slices.forEach(piece -> formula.apply(piece, group.values(), group.lr(lr), update)));
     }
   }
 

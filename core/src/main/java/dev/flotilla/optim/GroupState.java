@@ -68,7 +68,7 @@ final class GroupState implements AutoCloseable {
   // For each kind, a tensor per slice; somebody else's are not remembered here.
   private final List<List<Tensor>> tensors;
   private final boolean isOwned;
-  private final double weightDecay;
+  private final GroupValues values;
   private final List<Integer> away = new ArrayList<>();
   private @Nullable Packed here;
 
@@ -85,7 +85,7 @@ final class GroupState implements AutoCloseable {
   private GroupState(ParameterGroup group, List<List<Tensor>> tensors, boolean isOwned) {
     memory = group.memory();
     slices = group.slices();
-    weightDecay = group.weightDecay();
+    values = group.values();
     this.tensors = new ArrayList<>(tensors);
     this.isOwned = isOwned;
   }
@@ -152,9 +152,7 @@ final class GroupState implements AutoCloseable {
           Packed.of(
               List.of(
                   new Slice(
-                      copies.getFirst(),
-                      memory.device().bring(slice.gradient()),
-                      slice.offset())),
+                      copies.getFirst(), memory.device().bring(slice.gradient()), slice.offset())),
               copies.subList(1, copies.size()).stream().map(List::of).toList())) {
         rule.accept(packed);
       }
@@ -166,8 +164,12 @@ final class GroupState implements AutoCloseable {
     }
   }
 
-  double weightDecay() {
-    return weightDecay;
+  GroupValues values() {
+    return values;
+  }
+
+  double lr(double ofOptimizer) {
+    return ofOptimizer * values.lrFactor();
   }
 
   private void remember(State state) {

@@ -78,6 +78,16 @@ public record Lamb(
   }
 
   @Override
+  public boolean takesGroupRates() {
+    return true;
+  }
+
+  @Override
+  public boolean hasBetas() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return bind(groups, SumOverRanks.none());
   }
@@ -90,40 +100,42 @@ public record Lamb(
   private final class Formula implements LayerwiseRule.Formula {
 
     @Override
-    public void prepare(Piece piece) {
+    public void prepare(Piece piece, GroupValues group) {
+      var rates = group.betasOr(betas);
       var gradient = piece.gradient();
-      piece
-          .state(0)
-          .mul_(new Scalar(betas.get(0)))
-          .add_(gradient, new Scalar(1 - betas.get(0)));
+      piece.state(0).mul_(new Scalar(rates.get(0))).add_(gradient, new Scalar(1 - rates.get(0)));
       piece
           .state(1)
-          .mul_(new Scalar(betas.get(1)))
-          .addcmul_(gradient, gradient, new Scalar(1 - betas.get(1)));
+          .mul_(new Scalar(rates.get(1)))
+          .addcmul_(gradient, gradient, new Scalar(1 - rates.get(1)));
     }
 
     @Override
-    public Tensor measured(Piece piece, double decay, long update) {
-      double first = 1 - Math.pow(betas.get(0), update);
-      double second = 1 - Math.pow(betas.get(1), update);
+    public Tensor measured(Piece piece, GroupValues group, long update) {
+      var rates = group.betasOr(betas);
+      double first = 1 - Math.pow(rates.get(0), update);
+      double second = 1 - Math.pow(rates.get(1), update);
       var denominator =
           piece.state(1).sqrt().div_(new Scalar(Math.sqrt(second))).add_(new Scalar(eps));
       var direction = piece.state(0).div(new Scalar(first)).div_(denominator);
-      return decay == 0 ? direction : direction.add_(piece.parameter(), new Scalar(decay));
+      return group.weightDecay() == 0
+          ? direction
+          : direction.add_(piece.parameter(), new Scalar(group.weightDecay()));
     }
 
     @Override
-    public Tensor ratio(Norms norms, double decay, double rate) {
+    public Tensor ratio(Norms norms, GroupValues group, double rate) {
       var ratio = norms.parameters().div(norms.measured());
-      return trustClip ? norms.oneWhereZero(ratio).clamp_max_(new Scalar(1.0)) : norms.oneWhereZero(ratio);
+      return trustClip
+          ? norms.oneWhereZero(ratio).clamp_max_(new Scalar(1.0))
+          : norms.oneWhereZero(ratio);
     }
 
     @Override
-    public void apply(Piece piece, @Nullable Tensor ratio, double decay, double rate, long update) {
-      var direction = measured(piece, decay, update);
-      piece
-          .parameter()
-          .add_(ratio == null ? direction : direction.mul_(ratio), new Scalar(-rate));
+    public void apply(
+        Piece piece, @Nullable Tensor ratio, GroupValues group, double rate, long update) {
+      var direction = measured(piece, group, update);
+      piece.parameter().add_(ratio == null ? direction : direction.mul_(ratio), new Scalar(-rate));
     }
   }
 }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Ginsburg, 2017).
  *
  * <p>d ← τ ‖w‖ / (‖g‖ + λ ‖w‖ + ε) (g + λ w), with the norms of each parameter, over all ranks that
- * hold slices of it; u ← m u + d; w ← w − η u, or with Nesterov w ← w − η (d + m u). Where a norm is
- * 0 the ratio is 1, and so it is for parameters without decay (biases and norms) unless they are
+ * hold slices of it; u ← m u + d; w ← w − η u, or with Nesterov w ← w − η (d + m u). Where a norm
+ * is 0 the ratio is 1, and so it is for parameters without decay (biases and norms) unless they are
  * always adapted, as in timm and APEX.
  *
  * @param lr learning rate η
@@ -51,8 +51,7 @@ public record Lars(
         .check(Rules.check(lr, weightDecay), baseBatch)
         .and(momentum >= 0 && momentum < 1, "momentum", "must be in [0, 1)", momentum)
         .and(!nesterov || momentum > 0, "nesterov", "needs a momentum greater than 0", momentum)
-        .and(
-            trustCoefficient > 0, "trust_coefficient", "must be greater than 0", trustCoefficient)
+        .and(trustCoefficient > 0, "trust_coefficient", "must be greater than 0", trustCoefficient)
         .and(eps > 0, "eps", "must be greater than 0", eps)
         .and(
             weightDecay > 0 || alwaysAdapt,
@@ -110,6 +109,11 @@ public record Lars(
   }
 
   @Override
+  public boolean takesGroupRates() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return bind(groups, SumOverRanks.none());
   }
@@ -122,22 +126,23 @@ public record Lars(
   private final class Formula implements LayerwiseRule.Formula {
 
     @Override
-    public Tensor measured(Piece piece, double decay, long update) {
+    public Tensor measured(Piece piece, GroupValues group, long update) {
       return piece.gradient();
     }
 
     @Override
-    public Tensor ratio(Norms norms, double decay, double rate) {
+    public Tensor ratio(Norms norms, GroupValues group, double rate) {
       var weights = norms.parameters();
       var denominator =
-          norms.measured().add(weights, new Scalar(decay)).add_(new Scalar(eps));
+          norms.measured().add(weights, new Scalar(group.weightDecay())).add_(new Scalar(eps));
       var ratio = norms.oneWhereZero(weights.mul(new Scalar(trustCoefficient)).div_(denominator));
       return trustClip ? ratio.div_(new Scalar(rate)).clamp_max_(new Scalar(1.0)) : ratio;
     }
 
     @Override
-    public void apply(Piece piece, @Nullable Tensor ratio, double decay, double rate, long update) {
-      var step = ElementwiseRule.decayed(piece, decay);
+    public void apply(
+        Piece piece, @Nullable Tensor ratio, GroupValues group, double rate, long update) {
+      var step = ElementwiseRule.decayed(piece, group.weightDecay());
       step = ratio == null ? step : step.mul(ratio);
       if (momentum > 0) {
         var velocity = piece.state(0);

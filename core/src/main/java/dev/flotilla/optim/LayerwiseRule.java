@@ -12,8 +12,8 @@ import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rule by which each parameter has a rate of its own, from two norms: its own, and that of what it
- * would be moved by.
+ * A rule by which each parameter has a rate of its own, from two norms: its own, and that of what
+ * it would be moved by.
  *
  * <p>Two passes over the elements. The first one adds up squares of what is here of each parameter;
  * ranks that hold slices add up theirs, in one small collective, so that a parameter has the norm
@@ -25,20 +25,20 @@ final class LayerwiseRule implements Optimizer.Bound {
   interface Formula {
 
     /** Renews what is remembered, before norms are taken. */
-    default void prepare(Piece piece) {}
+    default void prepare(Piece piece, GroupValues group) {}
 
     /** Returns what is measured besides the parameter; not to be changed. */
-    Tensor measured(Piece piece, double weightDecay, long update);
+    Tensor measured(Piece piece, GroupValues group, long update);
 
     /** Returns the ratio of each parameter of a group. */
-    Tensor ratio(Norms norms, double weightDecay, double lr);
+    Tensor ratio(Norms norms, GroupValues group, double lr);
 
     /**
      * Updates a piece.
      *
      * @param ratio of its parameter; null where it is not adapted
      */
-    void apply(Piece piece, @Nullable Tensor ratio, double weightDecay, double lr, long update);
+    void apply(Piece piece, @Nullable Tensor ratio, GroupValues group, double lr, long update);
   }
 
   /**
@@ -111,24 +111,27 @@ final class LayerwiseRule implements Optimizer.Bound {
             slices.forEach(
                 member.group.parameters(),
                 (piece, parameter) -> {
-                  formula.prepare(piece);
+                  formula.prepare(piece, member.group.values());
                   if (member.isAdapted) {
                     int row = member.row + parameter;
                     addSquares(0, row, piece.parameter());
-                    double decay = member.state.weightDecay();
-                    addSquares(1, row, formula.measured(piece, decay, update));
+                    addSquares(1, row, formula.measured(piece, member.group.values(), update));
                   }
                 }));
   }
 
   private void addSquares(int which, int row, Tensor values) {
-    squares.select(0, which).select(0, row).add_(values.norm().to(torch.ScalarType.Double).square_());
+    squares
+        .select(0, which)
+        .select(0, row)
+        .add_(values.norm().to(torch.ScalarType.Double).square_());
   }
 
   private void apply(Member member, double lr, long update) {
-    double decay = member.state.weightDecay();
+    var group = member.group.values();
+    double rate = member.group.lr(lr);
     try (var _ = TensorScope.open()) {
-      var ratios = member.isAdapted ? formula.ratio(norms(member), decay, lr) : null;
+      var ratios = member.isAdapted ? formula.ratio(norms(member), group, rate) : null;
       member.state.update(
           slices ->
               slices.forEach(
@@ -137,8 +140,8 @@ final class LayerwiseRule implements Optimizer.Bound {
                       formula.apply(
                           piece,
                           ratios == null ? null : ratios.select(0, parameter),
-                          decay,
-                          lr,
+                          group,
+                          rate,
                           update)));
     }
   }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lion, which moves every element by the same amount (Chen et al., 2023).
  *
- * <p>w ← (1 − η λ) w − η sign(β₁ m + (1 − β₁) g); m ← β₂ m + (1 − β₂) g. Its rate is usually a third
- * to a tenth of AdamW's, its decay as much larger.
+ * <p>w ← (1 − η λ) w − η sign(β₁ m + (1 − β₁) g); m ← β₂ m + (1 − β₂) g. Its rate is usually a
+ * third to a tenth of AdamW's, its decay as much larger.
  *
  * @param lr learning rate η
  * @param betas rates β₁ of what is stepped along and β₂ of what is remembered
@@ -64,22 +64,31 @@ public record Lion(
   }
 
   @Override
-  public Bound bind(List<ParameterGroup> groups) {
-    return new ElementwiseRule(
-        groups, 1, (piece, decay, rate, _) -> updatePiece(piece, decay, rate));
+  public boolean takesGroupRates() {
+    return true;
   }
 
-  private void updatePiece(Piece piece, double decay, double rate) {
-    if (decay != 0) {
-      piece.parameter().mul_(new Scalar(1 - rate * decay));
+  @Override
+  public boolean hasBetas() {
+    return true;
+  }
+
+  @Override
+  public Bound bind(List<ParameterGroup> groups) {
+    return new ElementwiseRule(
+        groups, 1, (piece, group, rate, _) -> updatePiece(piece, group, rate));
+  }
+
+  private void updatePiece(Piece piece, GroupValues group, double rate) {
+    if (group.weightDecay() != 0) {
+      piece.parameter().mul_(new Scalar(1 - rate * group.weightDecay()));
     }
+    double along = group.betasOr(betas).get(0);
+    double kept = group.betasOr(betas).get(1);
     var momentum = piece.state(0);
     var direction =
-        momentum
-            .mul(new Scalar(betas.get(0)))
-            .add_(piece.gradient(), new Scalar(1 - betas.get(0)))
-            .sign_();
+        momentum.mul(new Scalar(along)).add_(piece.gradient(), new Scalar(1 - along)).sign_();
     piece.parameter().add_(direction, new Scalar(-rate));
-    momentum.mul_(new Scalar(betas.get(1))).add_(piece.gradient(), new Scalar(1 - betas.get(1)));
+    momentum.mul_(new Scalar(kept)).add_(piece.gradient(), new Scalar(1 - kept));
   }
 }

@@ -62,6 +62,11 @@ public record Momentum(
   }
 
   @Override
+  public boolean takesGroupRates() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return momentum == 0 ? descent(groups) : withVelocities(groups);
   }
@@ -105,7 +110,7 @@ public record Momentum(
     @Override
     public void update(double lr) {
       for (var group : groups) {
-        group.update(slices -> update(slices, group.weightDecay(), lr));
+        group.update(slices -> update(slices, group.values().weightDecay(), group.lr(lr)));
       }
     }
 

@@ -48,6 +48,19 @@ public interface Optimizer {
     return false;
   }
 
+  /**
+   * Tells whether the rule applies the {@linkplain ParameterGroup#lr rate} and betas of each group;
+   * one that does not is given groups that differ in their decay alone.
+   */
+  default boolean takesGroupRates() {
+    return false;
+  }
+
+  /** Tells whether the rule has two decay rates that groups may set. */
+  default boolean hasBetas() {
+    return false;
+  }
+
   /** Allocates the rule's memory for these groups. */
   Bound bind(List<ParameterGroup> groups);
 

@@ -11,11 +11,11 @@ import org.bytedeco.pytorch.Tensor;
  * @param slices contiguous parts, in arena order
  * @param parameters where each of them lies in the arena, the same on all ranks; slices may join
  *     neighbours, and hold no more than parts of a parameter where ranks share it
- * @param weightDecay decay λ for this group
+ * @param values what they have of their own
  * @param memory where the rule keeps what it remembers for them
  */
 public record ParameterGroup(
-    List<Slice> slices, List<Extent> parameters, double weightDecay, StateMemory memory) {
+    List<Slice> slices, List<Extent> parameters, GroupValues values, StateMemory memory) {
 
   /**
    * Where a parameter lies in the arena.
@@ -45,8 +45,18 @@ public record ParameterGroup(
     this(
         slices,
         slices.stream().map(it -> new Extent(it.offset(), it.parameter().numel())).toList(),
-        weightDecay,
+        GroupValues.ofWeightDecay(weightDecay),
         StateMemory.on(deviceOf(slices)));
+  }
+
+  /** Returns the decay λ of this group. */
+  public double weightDecay() {
+    return values.weightDecay();
+  }
+
+  /** Returns the rate of this group where the optimizer's is such. */
+  public double lr(double ofOptimizer) {
+    return ofOptimizer * values.lrFactor();
   }
 
   private static ComputeDevice deviceOf(List<Slice> slices) {

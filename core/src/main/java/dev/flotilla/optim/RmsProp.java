@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * RMSprop (Tieleman and Hinton, 2012), as PyTorch writes it.
  *
- * <p>g ← g + λ w; v ← α v + (1 − α) g²; d ← g / (√v + ε), or centered, with a ← α a + (1 − α) g,
- * d ← g / (√(v − a²) + ε); w ← w − η d, or with momentum u ← m u + d; w ← w − η u.
+ * <p>g ← g + λ w; v ← α v + (1 − α) g²; d ← g / (√v + ε), or centered, with a ← α a + (1 − α) g, d
+ * ← g / (√(v − a²) + ε); w ← w − η d, or with momentum u ← m u + d; w ← w − η u.
  *
  * @param lr learning rate η
  * @param alpha decay rate α of the averages
@@ -78,13 +78,18 @@ public record RmsProp(
   }
 
   @Override
-  public Bound bind(List<ParameterGroup> groups) {
-    return new ElementwiseRule(
-        groups, kinds(), (piece, decay, rate, _) -> updatePiece(piece, decay, rate));
+  public boolean takesGroupRates() {
+    return true;
   }
 
-  private void updatePiece(Piece piece, double decay, double rate) {
-    var gradient = ElementwiseRule.decayed(piece, decay);
+  @Override
+  public Bound bind(List<ParameterGroup> groups) {
+    return new ElementwiseRule(
+        groups, kinds(), (piece, group, rate, _) -> updatePiece(piece, group, rate));
+  }
+
+  private void updatePiece(Piece piece, GroupValues group, double rate) {
+    var gradient = ElementwiseRule.decayed(piece, group.weightDecay());
     var squares = piece.state(0);
     squares.mul_(new Scalar(alpha)).addcmul_(gradient, gradient, new Scalar(1 - alpha));
     var denominator = spread(piece, gradient, squares).add_(new Scalar(eps));

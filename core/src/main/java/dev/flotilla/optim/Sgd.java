@@ -51,14 +51,18 @@ public record Sgd(
   }
 
   @Override
+  public boolean takesGroupRates() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return new Bound() {
       @Override
       public void update(double lr) {
         // The same operators as libtorch's own loop, so that the result is the same to the bit.
         try (var _ = TensorScope.open()) {
-          var step = new Scalar(-lr);
-          groups.forEach(group -> updateGroup(group, step));
+          groups.forEach(group -> updateGroup(group, new Scalar(-group.lr(lr))));
         }
       }
 

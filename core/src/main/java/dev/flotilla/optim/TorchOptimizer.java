@@ -30,6 +30,11 @@ public record TorchOptimizer(
   }
 
   @Override
+  public boolean takesGroupRates() {
+    return true;
+  }
+
+  @Override
   public Bound bind(List<ParameterGroup> groups) {
     return new Wrapped(groups, factory);
   }
@@ -37,11 +42,13 @@ public record TorchOptimizer(
   private static final class Wrapped implements Bound {
 
     private final List<Tensor> leaves = new ArrayList<>();
+    private final List<ParameterGroup> groups;
     private final List<org.bytedeco.pytorch.Optimizer> optimizers = new ArrayList<>();
 
     Wrapped(
         List<ParameterGroup> groups,
         BiFunction<TensorVector, Double, org.bytedeco.pytorch.Optimizer> factory) {
+      this.groups = groups;
       try (var _ = TensorScope.open()) {
         for (var group : groups) {
           var parameters = new TensorVector();
@@ -61,10 +68,11 @@ public record TorchOptimizer(
     @Override
     public void update(double lr) {
       try (var _ = TensorScope.open()) {
-        for (var optimizer : optimizers) {
-          var groups = optimizer.param_groups();
-          for (long i = 0; i < groups.size(); i++) {
-            groups.get(i).options().set_lr(lr);
+        for (int group = 0; group < groups.size(); group++) {
+          var optimizer = optimizers.get(group);
+          var options = optimizer.param_groups();
+          for (long i = 0; i < options.size(); i++) {
+            options.get(i).options().set_lr(groups.get(group).lr(lr));
           }
           optimizer.step();
         }

@@ -5,13 +5,17 @@ import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.Slot;
 import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.optim.GroupValues;
 import dev.flotilla.optim.ParameterGroup;
 import dev.flotilla.optim.ParameterGroup.Slice;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 
-/** Divides parts of an arena into the groups an optimizer treats alike: decayed and not decayed. */
+/** Divides parts of an arena into the groups an optimizer treats alike. */
 final class ParameterGroups implements AutoCloseable {
 
   private final Layout layout;
@@ -30,13 +34,17 @@ final class ParameterGroups implements AutoCloseable {
     this.layout = layout;
     this.memory = memory;
     this.parts = parts;
-    double weightDecay = settings.optimizer().weightDecay();
-    Predicate<Slot> decays = slot -> weightDecay == 0 || settings.isDecayed(slot.spec());
-    addGroup(decays, weightDecay);
-    addGroup(decays.negate(), 0);
+    Map<Slot, GroupValues> values = new HashMap<>();
+    layout.slots().forEach(slot -> values.put(slot, settings.valuesOf(slot.spec())));
+    // Decayed ones first: checkpoints of earlier versions count groups in this order.
+    layout.slots().stream()
+        .map(values::get)
+        .distinct()
+        .sorted(Comparator.comparing(it -> it.weightDecay() == 0))
+        .forEach(it -> addGroup(slot -> it.equals(values.get(slot)), it));
   }
 
-  private void addGroup(Predicate<Slot> member, double weightDecay) {
+  private void addGroup(Predicate<Slot> member, GroupValues values) {
     List<Slice> ofGroup = new ArrayList<>();
     var slots = layout.slots();
     var extents =
@@ -57,7 +65,7 @@ final class ParameterGroups implements AutoCloseable {
       first = Math.max(end, first + 1);
     }
     if (!extents.isEmpty()) {
-      groups.add(new ParameterGroup(ofGroup, extents, weightDecay, memory));
+      groups.add(new ParameterGroup(ofGroup, extents, values, memory));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.flotilla.strategy;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.Model;
+import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
 import java.util.List;
 import java.util.OptionalInt;
@@ -17,6 +18,7 @@ import java.util.stream.Collectors;
  * @param layout the trainable parameters
  * @param microBatch samples of a micro-step over all ranks, where known
  * @param techniques those of the run
+ * @param groups parameters with settings of their own
  */
 public record PlanFacts(
     int ranks,
@@ -24,11 +26,23 @@ public record PlanFacts(
     Model model,
     Layout layout,
     OptionalInt microBatch,
-    List<? extends Strategy> techniques) {
+    List<? extends Strategy> techniques,
+    Groups groups) {
 
   /** Copies the list. */
   public PlanFacts {
     techniques = List.copyOf(techniques);
+  }
+
+  /** All parameters have the optimizer's settings. */
+  public PlanFacts(
+      int ranks,
+      Optimizer optimizer,
+      Model model,
+      Layout layout,
+      OptionalInt microBatch,
+      List<? extends Strategy> techniques) {
+    this(ranks, optimizer, model, layout, microBatch, techniques, Groups.none());
   }
 
   /** Tells whether a technique of the run has a property. */

@@ -3,6 +3,7 @@ package dev.flotilla.train;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.collective.Agreement;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.optim.Groups;
 import dev.flotilla.settings.SharedFacts;
 import dev.flotilla.world.Platform;
 import java.util.Map;
@@ -43,6 +44,9 @@ record RunFacts(TrainerSettings settings, Layout layout) {
     var parts = new TreeMap<String, Object>();
     parts.put("optimizer", settings.optimizer());
     parts.put("schedule", settings.schedule());
+    if (!settings.groups().equals(Groups.none())) {
+      parts.put("groups", settings.groups());
+    }
     settings.strategies().forEach(it -> parts.put("strategy." + it.key(), it));
     return parts;
   }

@@ -123,7 +123,9 @@ public final class Trainer implements AutoCloseable {
   }
 
   private MicroSteps newRunner(StepPlan plan) {
-    var update = new UpdateSettings(settings.optimizer(), settings.noDecay());
+    var update =
+        new UpdateSettings(
+            settings.optimizer(), settings.noDecay(), settings.groups(), settings.model());
     var context =
         new StepContext(
             model,

@@ -9,6 +9,8 @@ import dev.flotilla.memory.Precision;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.Constant;
+import dev.flotilla.optim.GroupSettings;
+import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.report.EventSink;
@@ -46,6 +48,8 @@ public final class TrainerBuilder {
   private CollectiveSettings collectiveSettings;
   private Predicate<String> frozen = _ -> false;
   private @Nullable Predicate<String> noDecay;
+  private final List<GroupSettings> groups = new ArrayList<>();
+  private double layerDecay = 1;
   private EventSink events = EventSink.toLog();
   private LoopSettings loop = LoopSettings.defaults();
   private OptionalInt microBatch = OptionalInt.empty();
@@ -153,6 +157,21 @@ public final class TrainerBuilder {
   /** Sets which parameters are not decayed, instead of the optimizer's own rule. */
   public TrainerBuilder noDecay(@Nullable Predicate<String> names) {
     noDecay = names;
+    return this;
+  }
+
+  /** Adds parameters with settings of their own; each belongs to one group at most. */
+  public TrainerBuilder groups(GroupSettings... more) {
+    groups.addAll(List.of(more));
+    return this;
+  }
+
+  /**
+   * Sets the factor on the learning rate from each segment to the one before it, in (0, 1]; groups
+   * that state a rate keep theirs.
+   */
+  public TrainerBuilder layerDecay(double value) {
+    layerDecay = value;
     return this;
   }
 
@@ -296,6 +315,7 @@ public final class TrainerBuilder {
         collectiveSettings,
         frozen,
         noDecay,
+        new Groups(groups, layerDecay),
         events,
         loop,
         microBatch,

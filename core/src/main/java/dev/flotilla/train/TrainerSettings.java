@@ -8,11 +8,14 @@ import dev.flotilla.memory.Precision;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.metric.Metrics;
 import dev.flotilla.model.Model;
+import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.settings.Problem;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.step.Phase;
 import dev.flotilla.strategy.PlanFacts;
@@ -48,6 +51,7 @@ import org.jspecify.annotations.Nullable;
  * @param collectiveSettings how ranks talk to each other
  * @param frozen which parameters are not trained
  * @param noDecay which parameters are not decayed; null for the optimizer's own rule
+ * @param groups parameters with settings of their own
  * @param events who is told what happens
  * @param loop when a fit logs and evaluates
  * @param microBatch samples of a micro-step over all ranks, where they are known
@@ -77,6 +81,7 @@ record TrainerSettings(
     CollectiveSettings collectiveSettings,
     Predicate<String> frozen,
     @Nullable Predicate<String> noDecay,
+    Groups groups,
     EventSink events,
     LoopSettings loop,
     OptionalInt microBatch,
@@ -100,6 +105,7 @@ record TrainerSettings(
     warnings = List.copyOf(warnings);
     metrics = List.copyOf(metrics);
     callbacks = List.copyOf(callbacks);
+    requireNoProblem(groups.problems(optimizer, trained(model, frozen)));
     Metrics.problems(metrics, model.objective().task()).forEach(it -> refuse("metrics", it));
     if (stopWhen != null) {
       refuse(
@@ -111,6 +117,17 @@ record TrainerSettings(
           "checkpoint.best",
           WatchedValue.problem(
               checkpoints.best(), metrics, model.objective().task(), averageName(strategies)));
+    }
+  }
+
+  private static List<String> trained(Model model, Predicate<String> frozen) {
+    var stays = frozen.or(model.frozen()::contains);
+    return model.parameters().stream().map(ParameterSpec::name).filter(stays.negate()).toList();
+  }
+
+  private static void requireNoProblem(List<Problem> problems) {
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
     }
   }
 
@@ -144,7 +161,8 @@ record TrainerSettings(
    */
   StepPlanner.Plan plan() {
     var layout = BoundModel.layoutOf(model, precision, frozen);
-    var facts = new PlanFacts(world.size(), optimizer, model, layout, microBatch, strategies);
+    var facts =
+        new PlanFacts(world.size(), optimizer, model, layout, microBatch, strategies, groups);
     if (nonFinite == NonFinite.ROLLBACK
         && world.size() > 1
         && facts.has(Property.LETS_RANKS_DIFFER)) {

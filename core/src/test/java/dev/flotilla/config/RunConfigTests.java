@@ -132,6 +132,8 @@ final class RunConfigTests {
             "timeout",
             "join_timeout",
             "freeze",
+            "groups",
+            "layer_decay",
             "strategy");
     assertThat(resolved)
         .containsEntry("model", Map.of("name", "lenet5", "classes", 10))

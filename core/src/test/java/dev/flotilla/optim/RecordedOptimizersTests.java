@@ -85,7 +85,8 @@ class RecordedOptimizersTests {
 
   @Test
   void everyRecordedRuleIsCompared() {
-    assertThat(rows().stream().map(Row::name)).containsExactlyInAnyOrderElementsOf(recorded.propertyNames());
+    assertThat(rows().stream().map(Row::name))
+        .containsExactlyInAnyOrderElementsOf(recorded.propertyNames());
   }
 
   @ParameterizedTest
@@ -123,12 +124,11 @@ class RecordedOptimizersTests {
     long first = extents.getFirst().offset();
     long length = extents.getLast().offset() + extents.getLast().length() + 2 - first;
     var slice =
-        new Slice(
-            values.narrow(0, first, length), gradients.narrow(0, first, length), first);
+        new Slice(values.narrow(0, first, length), gradients.narrow(0, first, length), first);
     return new ParameterGroup(
         List.of(slice),
         extents,
-        decay,
+        GroupValues.ofWeightDecay(decay),
         StateMemory.on(ComputeDevice.CPU));
   }
 

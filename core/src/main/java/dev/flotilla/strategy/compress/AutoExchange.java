@@ -72,6 +72,14 @@ public record AutoExchange(Dgc dgc) implements Strategy {
               "use one of them, or exchange: dense, with %s for half the bytes"
                   .formatted(Remedy.HALF_PRECISION_SUMS.named())));
     }
+    if (facts.groups().haveRates()) {
+      issues.add(
+          PlanIssue.error(
+              "exchange: auto may choose dgc, which moves all parameters by one learning rate, but"
+                  + " groups or layer_decay give some their own",
+              "use exchange: dense, with %s for half the bytes"
+                  .formatted(Remedy.HALF_PRECISION_SUMS.named())));
+    }
     if (facts.layout().precision() == Precision.FLOAT64) {
       issues.add(
           PlanIssue.error(

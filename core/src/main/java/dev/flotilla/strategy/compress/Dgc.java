@@ -197,6 +197,14 @@ public record Dgc(
                   + " would weigh a gradient that arrives late by steps it was not part of",
               "use optimizer: momentum or sgd, or send less with " + Remedy.ACCUMULATION.named()));
     }
+    if (facts.groups().haveRates()) {
+      issues.add(
+          PlanIssue.error(
+              "dgc moves all parameters by one learning rate, but groups or layer_decay give some"
+                  + " their own",
+              "leave them out but for weight_decay, or send less with "
+                  + Remedy.ACCUMULATION.named()));
+    }
     if (facts.layout().precision() == Precision.FLOAT64) {
       issues.add(
           PlanIssue.error("dgc sends float32, but precision is float64", "remove one of them"));

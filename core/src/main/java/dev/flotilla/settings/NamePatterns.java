@@ -1,4 +1,4 @@
-package dev.flotilla.config;
+package dev.flotilla.settings;
 
 import java.util.List;
 import java.util.function.Predicate;
@@ -6,11 +6,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Matches parameter names against patterns in which {@code *} stands for any characters. */
-final class NamePatterns {
+public final class NamePatterns {
 
   private NamePatterns() {}
 
-  static Predicate<String> anyOf(List<String> patterns) {
+  /** Returns what tells whether one of the patterns matches a name. */
+  public static Predicate<String> anyOf(List<String> patterns) {
     var matchers = patterns.stream().map(NamePatterns::matcher).toList();
     return name -> matchers.stream().anyMatch(matcher -> matcher.test(name));
   }
@@ -24,7 +25,7 @@ final class NamePatterns {
   }
 
   /** Returns the patterns that match none of the names. */
-  static List<String> unmatched(List<String> patterns, List<String> names) {
+  public static List<String> unmatched(List<String> patterns, List<String> names) {
     return patterns.stream().filter(pattern -> names.stream().noneMatch(matcher(pattern))).toList();
   }
 }

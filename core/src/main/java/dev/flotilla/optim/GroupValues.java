@@ -1,0 +1,24 @@
+package dev.flotilla.optim;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the parameters of a group have of their own, as numbers.
+ *
+ * @param weightDecay decay λ
+ * @param lrFactor factor on the learning rate of an update
+ * @param betas decay rates of moments, or null for the optimizer's
+ */
+public record GroupValues(double weightDecay, double lrFactor, @Nullable List<Double> betas) {
+
+  /** Returns values that differ from the optimizer's in the decay alone. */
+  public static GroupValues ofWeightDecay(double weightDecay) {
+    return new GroupValues(weightDecay, 1, null);
+  }
+
+  /** Returns the group's betas, or else the optimizer's. */
+  List<Double> betasOr(List<Double> ofOptimizer) {
+    return betas == null ? ofOptimizer : betas;
+  }
+}

@@ -1,0 +1,166 @@
+package dev.flotilla.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.flotilla.config.Catalogue;
+import dev.flotilla.config.Recipe;
+import dev.flotilla.config.RunConfig;
+import dev.flotilla.memory.Precision;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.optim.AdamW;
+import dev.flotilla.optim.GroupSettings;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.optim.Sgd;
+import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.compress.Dgc;
+import dev.flotilla.strategy.shard.Sharding;
+import dev.flotilla.testkit.ColouredPoints;
+import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.world.Rendezvous;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.model.Mlp;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Groups of parameters in a training: rates by name and by layer, over ranks, saved. */
+class ParameterGroupsTests {
+
+  private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
+  private static final GroupSettings HEAD =
+      new GroupSettings(List.of("fc3.*"), 0.02, 0.5, List.of(0.8, 0.9));
+  private static final GroupSettings BIASES = GroupSettings.ofWeightDecay(0.1, "fc[12].bias");
+
+  private static TrainerBuilder trainer(World world, Optimizer optimizer) {
+    return Trainer.on(world)
+        .model(new Mlp(8, List.of(9, 7), 4))
+        .optimizer(optimizer)
+        .precision(Precision.FLOAT64)
+        .threads(1);
+  }
+
+  private static Snapshot afterOneUpdate(UnaryOperator<TrainerBuilder> more, double lr) {
+    try (var trainer = more.apply(trainer(World.solo(), new Sgd(lr))).build();
+        var _ = TensorScope.open()) {
+      trainer.step(POINTS.batches(32).shuffled(1).epoch(0, 0, 1).load(0));
+      return Snapshot.of(trainer);
+    }
+  }
+
+  private static double first(Snapshot snapshot, String name) {
+    return Objects.requireNonNull(snapshot.values().get(name))[0];
+  }
+
+  /** w − η' (g + λ' w), with the gradient from two updates of plain descent. */
+  @Test
+  void everyParameterMovesByTheRateAndDecayOfItsGroup() {
+    double lr = 0.1;
+    var start = afterOneUpdate(it -> it, 1e-300);
+    var plain = afterOneUpdate(it -> it, lr);
+    var grouped =
+        afterOneUpdate(
+            it ->
+                it.groups(
+                        new GroupSettings(List.of("fc3.*"), 0.02, 0.5, null),
+                        GroupSettings.ofWeightDecay(0.1, "fc1.bias", "fc2.bias"))
+                    .layerDecay(0.5),
+            lr);
+    Map<String, double[]> rateAndDecay =
+        Map.of(
+            "fc1.weight", new double[] {lr / 4, 0},
+            "fc1.bias", new double[] {lr / 4, 0.1},
+            "fc2.weight", new double[] {lr / 2, 0},
+            "fc2.bias", new double[] {lr / 2, 0.1},
+            "fc3.weight", new double[] {0.02, 0.5},
+            "fc3.bias", new double[] {0.02, 0.5});
+    assertThat(rateAndDecay.keySet()).isEqualTo(start.values().keySet());
+    rateAndDecay.forEach(
+        (name, its) -> {
+          double weight = first(start, name);
+          double gradient = (weight - first(plain, name)) / lr;
+          double expected = weight - its[0] * (gradient + its[1] * weight);
+          assertThat(first(grouped, name)).as(name).isCloseTo(expected, within(1e-14));
+        });
+  }
+
+  private static Snapshot train(World world, Path folder, boolean goesOn, int updates) {
+    var builder =
+        trainer(world, new AdamW(0.01))
+            .strategy(new Sharding(2))
+            .groups(HEAD, GroupSettings.ofWeightDecay(0.1, "fc1.bias", "fc2.bias"))
+            .layerDecay(0.5)
+            .checkpoints(CheckpointSettings.in(folder))
+            .loop(LoopSettings.defaults().endAfterUpdates(updates));
+    try (var trainer = builder.build()) {
+      if (goesOn) {
+        assertThat(trainer.resume(folder)).isPresent();
+      }
+      trainer.fit(POINTS.batches(32 / world.size()).shuffled(7), 1);
+      return Snapshot.of(trainer);
+    }
+  }
+
+  @Test
+  void groupsGoOnBitForBitAndOverSlices(@TempDir Path folder) {
+    var one = train(World.solo(), folder.resolve("one"), false, 12);
+    var whole =
+        Ranks.of(2).callWorlds(it -> train(it, folder.resolve("whole"), false, 12)).getFirst();
+    Ranks.of(2).callWorlds(it -> train(it, folder.resolve("parts"), false, 5));
+    var resumed =
+        Ranks.of(2).callWorlds(it -> train(it, folder.resolve("parts"), true, 12)).getFirst();
+    assertThat(resumed.isSameAs(whole)).isTrue();
+    assertThat(whole.relativeDistance(one)).isLessThan(1e-10);
+  }
+
+  @Test
+  void whatHasOneRateForAllParametersIsRefused() {
+    var builder =
+        trainer(
+                new World(0, 2, 0, 2, 0, 1, new Rendezvous.SharedFile(Path.of("nowhere"))),
+                new Sgd(0.1))
+            .precision(Precision.FLOAT32)
+            .strategy(new Dgc())
+            .layerDecay(0.5);
+    assertThatThrownBy(builder::plan)
+        .isInstanceOf(PlanRejectedException.class)
+        .hasMessageContaining("dgc moves all parameters by one learning rate");
+  }
+
+  @Test
+  void patternsAreCheckedBeforeAnythingStarts() {
+    assertThatThrownBy(() -> trainer(World.solo(), new Sgd(1)).groups(BIASES).plan())
+        .hasMessageContaining("groups[0].match: 'fc[12].bias' matches none of the trained");
+  }
+
+  @Test
+  void aRecipeStatesGroups() {
+    var recipe =
+        """
+        model: {name: mlp, inputs: 1024}
+        data: digits
+        batch: 8
+        optimizer: {name: adamw, lr: 0.001}
+        groups:
+          - {match: ["fc1.*"], lr: 1e-4}
+          - {match: ["fc2.bias"], weight_decay: 0.5, betas: [0.8, 0.9]}
+        layer_decay: 0.75
+        """;
+    var config = RunConfig.read(Recipe.parse("recipe.yaml", recipe), Catalogue.installed());
+    assertThat(config.groups())
+        .containsExactly(
+            GroupSettings.ofLr(1e-4, "fc1.*"),
+            new GroupSettings(List.of("fc2.bias"), null, 0.5, List.of(0.8, 0.9)));
+    assertThat(config.layerDecay()).isEqualTo(0.75);
+    assertThat(
+            RunConfig.read(Recipe.of("resolved", config.resolved()), Catalogue.installed())
+                .groups())
+        .isEqualTo(config.groups());
+  }
+}
