@@ -60,8 +60,13 @@ class KillAndResumeTests {
    * @param every updates between two saves
    * @param strategy what the recipe says of it
    * @param ranks techniques that came later are killed on two ranks, which start sooner than three
+   * @param besides what the recipe says of it elsewhere
    */
-  record Technique(int every, String strategy, int ranks) {
+  record Technique(int every, String strategy, int ranks, String besides) {
+
+    Technique(int every, String strategy, int ranks) {
+      this(every, strategy, ranks, "");
+    }
 
     /** Without instructions for them, a CPU takes ten times as long for 16 bits. */
     int hidden() {
@@ -116,8 +121,12 @@ class KillAndResumeTests {
               "sharding, merge",
               new Technique(7, "sharding: {stage: 1}, gradient_merge: {k_steps: 3}", RANKS)),
           Map.entry(
-              "sharding 3, merge",
-              new Technique(7, "sharding: {stage: 3}, gradient_merge: {k_steps: 3}", 2)));
+              "sharding 3, merge, ema",
+              new Technique(
+                  7,
+                  "sharding: {stage: 3}, gradient_merge: {k_steps: 3}",
+                  2,
+                  "ema: {decay: 0.95, start: 5}")));
 
   /** What other rows hold too, with something beside it: killed where there is time for it. */
   private static final Set<String> IN_OTHERS = Set.of("merge", "recompute", "sharding, merge");
@@ -132,7 +141,7 @@ class KillAndResumeTests {
     String recipe() {
       return SMALL_JOB.formatted(technique().hidden())
           + "checkpoint: {every: %d, async: %b}%n".formatted(technique().every(), savesBehind)
-          + "strategy: {%s}%n".formatted(technique().strategy());
+          + "strategy: {%s}%n%s%n".formatted(technique().strategy(), technique().besides());
     }
 
     @Override

@@ -70,6 +70,11 @@ final class RandomRecipe {
     maybe(recipe, 3, "clip", map("norm", 0.1 * between(1, 20)));
     maybe(recipe, 8, "exchange", "auto");
     maybe(recipe, 5, "batch_norm", any("micro_batch", "whole_window", "sync"));
+    maybe(
+        recipe,
+        4,
+        "ema",
+        map("decay", any(0.5, 0.9), "every", between(1, 2), "warmup", any(true, false)));
     maybe(recipe, 3, "eval", map("every", any("epoch", "end", 2), "batch", between(1, 9)));
     maybe(recipe, 3, "checkpoint", checkpoint());
     maybe(recipe, 3, "non_finite", any("stop", "skip", "rollback"));
@@ -166,8 +171,7 @@ final class RandomRecipe {
   private Map<String, Object> optimizer() {
     String name =
         (String)
-            any(
-                "sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "lamb", "lars", "lion");
+            any("sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "lamb", "lars", "lion");
     var optimizer = map("name", name, "lr", any(0.001, 0.01));
     maybe(optimizer, 3, "weight_decay", 0.01);
     if (name.equals("lars")) {

@@ -30,8 +30,9 @@ record RunFiles(Path folder) {
     return folder.resolve("model.safetensors");
   }
 
+  /** Returns the digests of the weights and, where the run keeps one, of their moving average. */
   String weights() {
-    return summary().get("weights_sha256").asString();
+    return summary().get("weights_sha256").asString() + summary().path("ema_sha256").asString("");
   }
 
   /** Reads the float32 tensors of the saved model, without libtorch. */

@@ -108,6 +108,13 @@ final class ExamplesTests {
   }
 
   @Test
+  void theAverageOfWeightsIsBetterThanTheLast() {
+    var evaluation = AveragedWeights.run(80);
+    assertThat(evaluation.value("ema/loss")).isLessThan(evaluation.value("loss"));
+    assertThat(evaluation.value("ema/accuracy")).isBetween(0.5, 0.999);
+  }
+
+  @Test
   void localStepsOnOneRankAreTheBaseline() {
     var alone = LocalSteps.run(World.solo(), 1, new LocalSgd(8));
     assertThat(alone).isEqualTo(LocalSteps.run(World.solo(), 1));

@@ -10,6 +10,7 @@ import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.ema.Ema;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Conformance;
 import dev.flotilla.testkit.Conformance.Row;
@@ -39,7 +40,22 @@ class ConformanceTests {
   private static final int UPDATES = 30;
   private static final double UNTRAINED_LOSS = Math.log(4);
 
-  private record Outcome(Snapshot weights, List<RecordingCollective.Call> calls, double loss) {}
+  /**
+   * What a run came to.
+   *
+   * @param trained the weights
+   * @param weights the same, with a moving average of them where a row keeps one
+   */
+  private record Outcome(
+      Snapshot trained, Snapshot weights, List<RecordingCollective.Call> calls, double loss) {
+
+    static Outcome of(Trainer trainer, Row row, List<RecordingCollective.Call> calls, double loss) {
+      boolean isAveraged = row.techniques().stream().anyMatch(Ema.class::isInstance);
+      var trained = Snapshot.of(trainer);
+      var weights = isAveraged ? trained.with("ema ", Snapshot.ofEma(trainer)) : trained;
+      return new Outcome(trained, weights, calls, loss);
+    }
+  }
 
   static Stream<Row> rows() {
     return Conformance.rows();
@@ -65,7 +81,7 @@ class ConformanceTests {
                 });
     try (var trainer = builder.build()) {
       var result = trainer.fit(source(world), 1);
-      return new Outcome(Snapshot.of(trainer), recorder.get().calls(), result.loss());
+      return Outcome.of(trainer, row, recorder.get().calls(), result.loss());
     }
   }
 
@@ -79,7 +95,7 @@ class ConformanceTests {
             .collect(Collectors.toSet());
     assertThat(keys)
         .containsAll(Catalogue.installed().types(Strategy.class).keySet())
-        .contains("clip", "exchange", "batch_norm");
+        .contains("clip", "exchange", "batch_norm", "ema");
   }
 
   /** What remembers nothing has nothing to lose. */
@@ -106,11 +122,11 @@ class ConformanceTests {
     var baseline = train(World.solo(), row.baseline());
     var outcome = train(World.solo(), row);
     switch (row.promise()) {
-      case EXACT -> assertThat(outcome.weights().isSameAs(baseline.weights())).isTrue();
+      case EXACT -> assertThat(outcome.trained().isSameAs(baseline.trained())).isTrue();
       case ROUNDING ->
-          assertThat(outcome.weights().relativeDistance(baseline.weights())).isLessThan(1e-5);
+          assertThat(outcome.trained().relativeDistance(baseline.trained())).isLessThan(1e-5);
       case ALGORITHMIC -> {
-        assertThat(outcome.weights().isSameAs(baseline.weights())).isFalse();
+        assertThat(outcome.trained().isSameAs(baseline.trained())).isFalse();
         assertThat(outcome.loss()).isLessThan(2 * baseline.loss());
       }
     }
@@ -227,7 +243,7 @@ class ConformanceTests {
       assertThat(trainer.resume(folder)).isPresent();
       var result = trainer.fit(source(world), 1);
       assertThat(trainer.updates()).isEqualTo(UPDATES);
-      return new Outcome(Snapshot.of(trainer), List.of(), result.loss());
+      return Outcome.of(trainer, row, List.of(), result.loss());
     }
   }
 

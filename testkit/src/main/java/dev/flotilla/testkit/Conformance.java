@@ -8,6 +8,7 @@ import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.compress.AutoExchange;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.compress.IndexFormat;
+import dev.flotilla.strategy.ema.Ema;
 import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
@@ -282,6 +283,27 @@ public final class Conformance {
                     new PooledBatchNorm(PoolOver.WHOLE_WINDOW),
                     new GradientMerge(3)))
             .with(Trait.NORMED),
+        new Row("moving average of weights", Promise.EXACT, List.of(new Ema(0.9))),
+        new Row(
+            "moving average, merge, sharding 2 and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                new Ema(0.9).withWarmup(),
+                new GradientMerge(3),
+                new Sharding(2),
+                new ClipByNorm(0.5))),
+        new Row(
+            "moving average late and now and then, and sharding 3",
+            Promise.EXACT,
+            List.of(new Ema(0.8).startingAfter(4).each(3), new Sharding(3))),
+        local("moving average and local SGD of 4", new LocalSgd(4), new Ema(0.9)),
+        half(
+                "moving average, BatchNorm over ranks, fp16 and sharding 1",
+                new Ema(0.9),
+                new PooledBatchNorm(PoolOver.SYNC),
+                new MixedPrecision(Dtype.FP16),
+                new Sharding(1))
+            .with(Trait.NORMED),
         compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
         new Row(
                 "exchange by what is measured, and merge",
@@ -331,8 +353,8 @@ public final class Conformance {
   }
 
   /** Alone it is the baseline; several ranks go ways of their own between averages. */
-  private static Row local(String name, Strategy technique) {
-    return new Row(name, Promise.EXACT, List.of(technique), 1.0);
+  private static Row local(String name, Strategy... techniques) {
+    return new Row(name, Promise.EXACT, List.of(techniques), 1.0);
   }
 
   private static LocalSgd localSgd(MomentumPolicy momentum, Dtype wire) {

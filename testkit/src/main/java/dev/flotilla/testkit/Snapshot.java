@@ -44,6 +44,13 @@ public record Snapshot(Map<String, double[]> values) {
     return new Snapshot(values);
   }
 
+  /** Returns the numbers of both, those of the other under names that begin with a prefix. */
+  public Snapshot with(String prefix, Snapshot other) {
+    Map<String, double[]> all = new TreeMap<>(values);
+    other.values.forEach((name, numbers) -> all.put(prefix + name, numbers));
+    return new Snapshot(all);
+  }
+
   /** Tells whether all numbers are the same to the bit. */
   public boolean isSameAs(Snapshot other) {
     return values.keySet().equals(other.values.keySet())

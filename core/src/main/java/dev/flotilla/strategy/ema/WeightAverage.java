@@ -71,11 +71,12 @@ final class WeightAverage implements MovingAverage {
       return;
     }
     long all = 1 + (updates - settings.first()) / settings.every();
-    if (!settings.warmup() && all * (1 - settings.decay()) < 1) {
+    long lookedBack = Math.round(1 / (1 - settings.decay()));
+    if (!settings.warmup() && all < lookedBack) {
       notices.accept(
-          ("ema with decay %s looks back over about %,.0f averagings, but the run makes %,d: the"
+          ("ema with decay %s looks back over about %,d averagings, but the run makes %,d: the"
                   + " first weights make up most of it (lower ema.decay or set ema.warmup: true)")
-              .formatted(settings.decay(), 1 / (1 - settings.decay()), all));
+              .formatted(settings.decay(), lookedBack, all));
     }
   }
 
