@@ -52,6 +52,8 @@ final class SavedRunOptions {
     List<Change> changes = new ArrayList<>();
     if (data != null) {
       changes.add(Change.option("--data", "data", data));
+      // What else the run was evaluated on is of no interest then.
+      changes.add(Change.option("--data", "eval.also", "null"));
     }
     var run = SavedRun.runOf(folder);
     var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));

@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.bytedeco.pytorch.Tensor;
 
 /** One file of a checkpoint that is being restored; knows what nobody asked for. */
@@ -82,6 +84,16 @@ final class LoadedPart implements State, AutoCloseable {
   }
 
   @Override
+  public void mayLeave(String part) {
+    names().filter(name -> name.startsWith(part + "/")).forEach(asked::add);
+  }
+
+  private Stream<String> names() {
+    return Stream.concat(
+        file.metadata().keySet().stream(), file.tensors().stream().map(TensorInfo::name));
+  }
+
+  @Override
   public long number(String name, long value) {
     var text = text(name, "");
     try {
@@ -126,9 +138,8 @@ final class LoadedPart implements State, AutoCloseable {
    * @throws CheckpointException that lists what was not
    */
   void requireAllAsked(Set<String> askedSlices) {
-    var left = new TreeSet<>(file.metadata().keySet());
+    var left = names().collect(Collectors.toCollection(TreeSet::new));
     left.remove("format");
-    file.tensors().forEach(tensor -> left.add(tensor.name()));
     left.removeAll(asked);
     left.removeIf(name -> isSliceOf(askedSlices, name));
     requireNone(left);

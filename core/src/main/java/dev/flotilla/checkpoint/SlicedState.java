@@ -32,6 +32,11 @@ record SlicedState(State state, Slices slices) implements State {
   }
 
   @Override
+  public void mayLeave(String part) {
+    state.mayLeave(part);
+  }
+
+  @Override
   public long number(String name, long value) {
     return state.number(name, value);
   }

@@ -301,12 +301,8 @@ public final class ConfiguredRun {
 
   private LoopSettings loop() {
     var maxSteps = config.maxSteps();
-    var loop =
-        LoopSettings.defaults()
-            .logEach(Every.updates(config.logEvery()))
-            .evaluateOn(config.data().test())
-            .each(config.eval().every())
-            .inBatchesOf(config.eval().batch());
+    var logged = LoopSettings.defaults().logEach(Every.updates(config.logEvery()));
+    var loop = config.eval().loop(logged, config.data());
     return maxSteps == null ? loop : loop.endAfterUpdates(maxSteps);
   }
 }

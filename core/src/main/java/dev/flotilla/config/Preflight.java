@@ -40,7 +40,7 @@ final class Preflight {
     preflight.attempt(() -> config.batchOn(world));
     boolean isCountable = preflight.attempt(preflight::checkSize);
     if (preflight.attempt(config::checkData)) {
-      preflight.attempt(() -> config.data().form().ifPresent(preflight::checkSamples));
+      preflight.attempt(preflight::checkAllSamples);
     }
     preflight.attempt(preflight::checkMetrics);
     if (isCountable) {
@@ -57,7 +57,12 @@ final class Preflight {
    * @throws ConfigException with everything that is wrong
    */
   static void checkSamples(RunConfig config) {
-    config.data().form().ifPresent(new Preflight(config)::checkSamples);
+    new Preflight(config).checkAllSamples();
+  }
+
+  private void checkAllSamples() {
+    config.data().form().ifPresent(this::checkSamples);
+    config.eval().others().values().forEach(it -> it.form().ifPresent(this::checkSamples));
   }
 
   private boolean attempt(Runnable check) {
@@ -116,11 +121,12 @@ final class Preflight {
 
   private void checkDecisions(Consumer<Problem> problems) {
     var task = config.model().objective().task();
+    var sets = config.eval().others().keySet();
     var stop = config.stopWhen();
     var average =
         Optional.ofNullable(config.ema()).flatMap(StrategyChoice::chosen).map(Strategy::key);
     if (stop != null) {
-      stop.problem(config.metrics(), task, average)
+      stop.problem(config.metrics(), task, average, sets)
           .ifPresent(message -> problems.accept(placed("stop_when.metric", message, "")));
       if (config.eval().every() instanceof Every.End) {
         problems.accept(
@@ -129,7 +135,7 @@ final class Preflight {
     }
     var checkpoint = config.checkpoint();
     if (checkpoint != null && checkpoint.best() != null) {
-      WatchedValue.problem(checkpoint.best(), config.metrics(), task, average)
+      WatchedValue.problem(checkpoint.best(), config.metrics(), task, average, sets)
           .ifPresent(message -> problems.accept(placed("checkpoint.best", message, "")));
     }
   }

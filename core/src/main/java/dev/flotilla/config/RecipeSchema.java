@@ -93,12 +93,21 @@ public final class RecipeSchema {
       return oneByName((Class<?>) type);
     }
     return switch (type) {
+      case ParameterizedType many when many.getActualTypeArguments().length == 2 ->
+          map(many.getActualTypeArguments()[1]);
       case ParameterizedType list -> list(list.getActualTypeArguments()[0]);
       case Class<?> record when record.isRecord() && !ScalarType.isText(record) ->
           object(Map.of(), SettingsShape.of(record.asSubclass(Record.class)));
       case Class<?> scalar -> ScalarType.of(scalar).schema();
       default -> throw new IllegalStateException("a setting cannot be a " + type);
     };
+  }
+
+  private Map<String, Object> map(Type valueType) {
+    var schema = new LinkedHashMap<String, Object>();
+    schema.put("type", "object");
+    schema.put("additionalProperties", type(valueType));
+    return schema;
   }
 
   private Map<String, Object> list(Type itemType) {

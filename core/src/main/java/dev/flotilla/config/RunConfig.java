@@ -251,15 +251,20 @@ public record RunConfig(
    * @throws ConfigException with the place of the key that names what is missing
    */
   public void checkData() {
+    var problems = new Problems();
+    check("data", data, problems);
+    eval.others().forEach((name, other) -> check("eval.also." + name, other, problems));
+    problems.orThrow();
+  }
+
+  private void check(String where, DataSource source, Problems problems) {
     try {
-      data.check();
+      source.check();
     } catch (ConfigException e) {
-      var problems = new Problems();
       for (var problem : e.problems()) {
-        String key = Text.dotted("data", problem.key().replaceFirst("^data(\\.|$)", ""));
+        String key = Text.dotted(where, problem.key().replaceFirst("^data(\\.|$)", ""));
         problems.add(origin.placeOf(key), key, problem.message(), problem.fix());
       }
-      problems.orThrow();
     }
   }
 

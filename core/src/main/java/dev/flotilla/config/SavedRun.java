@@ -154,8 +154,8 @@ public final class SavedRun {
   }
 
   /**
-   * Loads the saved model and evaluates it on the configuration's test data, each sample on one
-   * rank; all ranks call it together, and all get the result.
+   * Loads the saved model and evaluates it on all data that the configuration names for it, each
+   * sample on one rank; all ranks call it together, and all get the result.
    *
    * <p>Rank 0 alone reads the model, and the others get its values. Batch and techniques are those
    * of training and do not matter here.
@@ -163,8 +163,9 @@ public final class SavedRun {
   public static Evaluation evaluate(
       Path runOrCheckpoint, SavedWeights weights, RunConfig config, World world) {
     checkData(config);
-    try (var trainer = trainer(runOrCheckpoint, weights, config, world).build()) {
-      return trainer.evaluate(config.data().test());
+    var loop = config.eval().loop(LoopSettings.defaults(), config.data());
+    try (var trainer = trainer(runOrCheckpoint, weights, config, world).loop(loop).build()) {
+      return trainer.evaluate();
     }
   }
 

@@ -4,6 +4,7 @@ import dev.flotilla.settings.ConfigException;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -62,8 +63,9 @@ public final class SettingsBinder {
     if (catalogue.hasKind(type)) {
       return named.one(path, node, (Class<?>) type);
     }
-    if (type instanceof ParameterizedType list) {
-      return list(path, node, list.getActualTypeArguments()[0]);
+    if (type instanceof ParameterizedType many) {
+      var arguments = many.getActualTypeArguments();
+      return arguments.length == 1 ? list(path, node, arguments[0]) : map(path, node, arguments[1]);
     }
     Class<?> plain = (Class<?>) type;
     if (plain.isRecord() && !ScalarType.isText(plain)) {
@@ -85,6 +87,20 @@ public final class SettingsBinder {
       items.add(value(path + "[" + items.size() + "]", item, itemType));
     }
     return items.contains(Unbound.UNBOUND) ? Unbound.UNBOUND : List.of(items.toArray());
+  }
+
+  /** Binds values by names that the recipe chooses; the order in which they were written stays. */
+  private Object map(String path, Node node, Type valueType) {
+    if (!(node instanceof Node.Mapping mapping)) {
+      problems.add(
+          node.place(), path, "must be a mapping such as {a: ...}, but was " + node.shown());
+      return Unbound.UNBOUND;
+    }
+    var values = new LinkedHashMap<String, @Nullable Object>();
+    mapping
+        .entries()
+        .forEach((key, item) -> values.put(key, value(Text.dotted(path, key), item, valueType)));
+    return values.containsValue(Unbound.UNBOUND) ? Unbound.UNBOUND : values;
   }
 
   private Object scalar(String path, Node node, ScalarType type) {

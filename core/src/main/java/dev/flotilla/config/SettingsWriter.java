@@ -46,6 +46,8 @@ final class SettingsWriter {
       return named(value, (Class<?>) type, wanted);
     }
     return switch (type) {
+      case ParameterizedType many when value instanceof Map<?, ?> map ->
+          map(map, many.getActualTypeArguments()[1], wanted);
       case ParameterizedType list ->
           list((List<?>) value, list.getActualTypeArguments()[0], wanted);
       case Class<?> text when ScalarType.isText(text) -> ScalarType.of(text).write(value);
@@ -55,6 +57,12 @@ final class SettingsWriter {
               : ScalarType.of(scalar).write(value);
       default -> throw new IllegalStateException("a setting cannot be a " + type);
     };
+  }
+
+  private Object map(Map<?, ?> values, Type valueType, Predicate<SettingsKey> wanted) {
+    var byName = new LinkedHashMap<String, Object>();
+    values.forEach((name, value) -> byName.put((String) name, plain(value, valueType, wanted)));
+    return byName;
   }
 
   private Object list(List<?> values, Type itemType, Predicate<SettingsKey> wanted) {

@@ -37,6 +37,9 @@ public interface State {
     return true;
   }
 
+  /** Says that what was saved in a part may be left alone, if nobody asks for it. */
+  default void mayLeave(String part) {}
+
   /** Returns a part whose names cannot meet those of other parts. */
   default State part(String prefix) {
     return new StatePart(this, prefix);

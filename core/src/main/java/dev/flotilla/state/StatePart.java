@@ -25,6 +25,11 @@ record StatePart(State whole, String prefix) implements State {
   }
 
   @Override
+  public void mayLeave(String part) {
+    whole.mayLeave(full(part));
+  }
+
+  @Override
   public long number(String name, long value) {
     return whole.number(full(name), value);
   }

@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Callbacks implements Stateful {
 
+  private static final String SECTION = "callbacks";
+
   private final List<Callback> all;
   private final TrainerSettings settings;
   private final Collective collective;
@@ -113,7 +115,11 @@ final class Callbacks implements Stateful {
       return;
     }
     tell("beforeStep", Callback::beforeStep);
-    // Ranks that differ have no exchange that all of them take part in.
+    raise();
+  }
+
+  /** Ranks that differ have no exchange that all of them take part in. */
+  private void raise() {
     steps().raise(!wishes.isEmpty() && !steps().sync().letsRanksDiffer());
   }
 
@@ -222,7 +228,10 @@ final class Callbacks implements Stateful {
 
   @Override
   public void remember(RunState state) {
-    var own = state.shared().part("callbacks");
+    // A run may go on without a callback that it had before.
+    state.shared().mayLeave(SECTION);
+    state.own().mayLeave(SECTION);
+    var own = state.shared().part(SECTION);
     // Neither versions without callbacks nor runs without any have saved them.
     if (all.isEmpty() || !own.has("stopped")) {
       return;
@@ -237,6 +246,9 @@ final class Callbacks implements Stateful {
     wishes.remember(own.part("wishes"));
     rememberLogged(own.part("logged"));
     rememberEach(state, own);
+    if (!state.isSaving()) {
+      raise(); // The window that wishes wait for may have begun.
+    }
   }
 
   private static boolean flag(State state, String name, boolean value) {
@@ -259,7 +271,7 @@ final class Callbacks implements Stateful {
       var name = type + "/" + seen.merge(type, 1, Integer::sum);
       if (own.has(name)) {
         own.number(name, 1);
-        callback.remember(new RunStatePart(state, "callbacks/" + name));
+        callback.remember(new RunStatePart(state, SECTION + "/" + name));
       }
     }
   }

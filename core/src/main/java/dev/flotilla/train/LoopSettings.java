@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoopSettings {
 
+  /** What the name of a set of data must be. */
+  public static final String NAME_RULE = "names must be of letters, digits, _ and -";
+
   private static final LoopSettings DEFAULTS =
       new LoopSettings(Every.updates(10), null, new LinkedHashMap<>(), Every.epoch(), 256, 0);
 
@@ -73,9 +76,6 @@ public final class LoopSettings {
     more.put(name, data);
     return new LoopSettings(logEvery, testData, more, evaluateEvery, evaluationBatch, maxUpdates);
   }
-
-  /** What the name of a set of data must be. */
-  public static final String NAME_RULE = "names must be of letters, digits, _ and -";
 
   /** Tells whether data may be called so. */
   public static boolean isName(String name) {

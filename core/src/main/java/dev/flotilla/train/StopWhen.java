@@ -5,6 +5,7 @@ import dev.flotilla.model.Task;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -45,9 +46,24 @@ public record StopWhen(
         .orThrow();
   }
 
-  /** Watches a value in the direction that its metric says. */
-  public StopWhen(String metric, int patience) {
-    this(metric, null, patience, 0);
+  /** Watches a value in the direction that its metric says, with a patience of three. */
+  public static StopWhen noBetter(String metric) {
+    return new StopWhen(metric, null, 3, 0);
+  }
+
+  /** Returns the same with another number of evaluations that may be no better. */
+  public StopWhen patience(int evaluations) {
+    return new StopWhen(metric, mode, evaluations, minDelta);
+  }
+
+  /** Returns the same where a value must be better by more than a number to count. */
+  public StopWhen minDelta(double difference) {
+    return new StopWhen(metric, mode, patience, difference);
+  }
+
+  /** Returns the same in a direction of one's own. */
+  public StopWhen mode(Mode better) {
+    return new StopWhen(metric, better, patience, minDelta);
   }
 
   /** Tells whether higher values are better. */
@@ -61,9 +77,11 @@ public record StopWhen(
    * @param metrics what evaluations measure besides loss and accuracy
    * @param task what the model is asked for
    * @param average the name of a moving average that is evaluated too, if there is one
+   * @param sets names of the data that is evaluated on besides the test data
    */
-  public Optional<String> problem(List<Metric> metrics, Task task, Optional<String> average) {
-    return WatchedValue.problem(metric, metrics, task, average);
+  public Optional<String> problem(
+      List<Metric> metrics, Task task, Optional<String> average, Collection<String> sets) {
+    return WatchedValue.problem(metric, metrics, task, average, sets);
   }
 
   /** Returns the value that is watched. */

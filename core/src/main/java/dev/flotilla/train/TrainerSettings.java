@@ -106,17 +106,21 @@ record TrainerSettings(
     metrics = List.copyOf(metrics);
     callbacks = List.copyOf(callbacks);
     requireNoProblem(groups.problems(optimizer, trained(model, frozen)));
-    Metrics.problems(metrics, model.objective().task()).forEach(it -> refuse("metrics", it));
+    var task = model.objective().task();
+    var sets = loop.others().keySet();
+    if (!sets.isEmpty() && loop.testData() == null) {
+      throw new ConfigException(
+          "eval.also", "names data beside the test data, but there is none: add evaluateOn(data)");
+    }
+    var average = averageName(strategies);
+    Metrics.problems(metrics, task).forEach(it -> refuse("metrics", it));
     if (stopWhen != null) {
-      refuse(
-          "stop_when.metric",
-          stopWhen.problem(metrics, model.objective().task(), averageName(strategies)));
+      refuse("stop_when.metric", stopWhen.problem(metrics, task, average, sets));
     }
     if (checkpoints != null && checkpoints.best() != null) {
       refuse(
           "checkpoint.best",
-          WatchedValue.problem(
-              checkpoints.best(), metrics, model.objective().task(), averageName(strategies)));
+          WatchedValue.problem(checkpoints.best(), metrics, task, average, sets));
     }
   }
 

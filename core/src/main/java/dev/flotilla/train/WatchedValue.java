@@ -5,6 +5,7 @@ import dev.flotilla.model.Task;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.text.NearestName;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,9 +20,14 @@ public final class WatchedValue {
    * @param metrics what evaluations measure besides loss and accuracy
    * @param task what the model is asked for
    * @param average the name of a moving average that is evaluated too, if there is one
+   * @param sets names of the data that is evaluated on besides the test data
    */
   public static Optional<String> problem(
-      String name, List<Metric> metrics, Task task, Optional<String> average) {
+      String name,
+      List<Metric> metrics,
+      Task task,
+      Optional<String> average,
+      Collection<String> sets) {
     List<String> known = new ArrayList<>();
     known.add(Evaluation.LOSS);
     if (task != Task.REGRESSION) {
@@ -29,6 +35,8 @@ public final class WatchedValue {
     }
     metrics.forEach(metric -> known.add(metric.name()));
     average.ifPresent(it -> List.copyOf(known).forEach(value -> known.add(it + "/" + value)));
+    var ofTestData = List.copyOf(known);
+    sets.forEach(set -> ofTestData.forEach(value -> known.add(set + "/" + value)));
     return known.contains(name)
         ? Optional.empty()
         : Optional.of(
@@ -37,7 +45,7 @@ public final class WatchedValue {
   }
 
   static boolean isHigherBetter(String name, List<Metric> metrics) {
-    // What a moving average comes to is called like the model's, behind its own name.
+    // Values of other data, or of a moving average, are called as the model's behind their names.
     var plain = name.substring(name.lastIndexOf('/') + 1);
     return metrics.stream()
         .filter(metric -> metric.name().equals(name) || metric.name().equals(plain))

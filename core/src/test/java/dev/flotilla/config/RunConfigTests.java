@@ -67,7 +67,7 @@ final class RunConfigTests {
     assertThat(config.threads()).isNull();
     assertThat(config.schedule()).isEqualTo(new TestCatalogue.Constant(0));
     assertThat(config.clip()).isNull();
-    assertThat(config.eval()).isEqualTo(new Eval(new Every.Epoch(), 256));
+    assertThat(config.eval()).isEqualTo(new Eval(new Every.Epoch(), 256, null));
     assertThat(config.logEvery()).isEqualTo(10);
     assertThat(config.timeout()).isEqualTo(Duration.ofSeconds(60));
     assertThat(config.joinTimeout()).isEqualTo(Duration.ofSeconds(60));

@@ -23,7 +23,7 @@ public final class EarlyStop {
 
   /** Prints how many updates were made, and what the last evaluation gave. */
   public static void main(String[] args) {
-    var result = run(50, new StopWhen("f1", 3));
+    var result = run(50, StopWhen.noBetter("f1").patience(3));
     System.out.println(
         result.updates() + " updates, " + result.evaluation().orElseThrow().values());
   }

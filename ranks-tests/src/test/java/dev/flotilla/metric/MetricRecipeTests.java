@@ -7,6 +7,7 @@ import dev.flotilla.config.Catalogue;
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
+import dev.flotilla.config.SavedRun;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.World;
@@ -22,6 +23,10 @@ import org.junit.jupiter.api.io.TempDir;
 class MetricRecipeTests {
 
   private static RunConfig recipe(Object metrics) {
+    return recipe(metrics, Map.of());
+  }
+
+  private static RunConfig recipe(Object metrics, Map<String, Object> more) {
     Map<String, Object> values = new HashMap<>();
     values.put("model", Map.of("name", "mlp", "hidden", List.of(8)));
     values.put("data", "digits");
@@ -32,6 +37,7 @@ class MetricRecipeTests {
     values.put("threads", 1);
     values.put("optimizer", Map.of("name", "sgd", "lr", 0.1));
     values.put("metrics", metrics);
+    values.putAll(more);
     return RunConfig.read(Recipe.of("test", values), Catalogue.installed());
   }
 
@@ -73,6 +79,89 @@ class MetricRecipeTests {
     assertThat(folder.resolve("run/events.jsonl"))
         .content()
         .contains("\"metrics\":{\"f1\":" + last.metrics().get("f1"));
+  }
+
+  /** Another set of the same samples has the same values; one of other samples has others. */
+  @Test
+  void otherDataIsEvaluatedUnderItsName(@TempDir Path folder) {
+    Map<String, Object> eval =
+        Map.of(
+            "every",
+            1,
+            "also",
+            Map.of(
+                "again",
+                "digits",
+                "noise",
+                Map.of(
+                    "name", "synthetic_images", "channels", 1, "side", 32, "classes", 10, "samples",
+                    64, "test_samples", 8)));
+    var config =
+        recipe(
+            List.of("f1"),
+            Map.of(
+                "eval",
+                eval,
+                "stop_when",
+                Map.of("metric", "noise/f1", "patience", 1, "min_delta", 1),
+                "checkpoint",
+                Map.of("best", "again/loss"),
+                "max_steps",
+                5));
+    var again = RunConfig.read(Recipe.of("again", config.resolved()), Catalogue.installed());
+    assertThat(again.eval()).isEqualTo(config.eval());
+    assertThat(config.facts()).containsEntry("eval.also.again.name", "digits");
+    List<TrainingEvent.Evaluated> evaluations = new ArrayList<>();
+    var run = folder.resolve("run");
+    var summary =
+        new ConfiguredRun(config, World.solo())
+            .run(
+                run,
+                event -> {
+                  if (event instanceof TrainingEvent.Evaluated evaluated) {
+                    evaluations.add(evaluated);
+                  }
+                });
+    var last = evaluations.getLast();
+    assertThat(last.update()).isEqualTo(2);
+    assertThat(last.metrics())
+        .containsEntry("again/loss", last.loss())
+        .containsEntry("again/accuracy", last.acc1())
+        .containsEntry("again/f1", last.metrics().get("f1"))
+        .containsKeys("noise/loss", "noise/accuracy_top5", "noise/f1");
+    assertThat(last.metrics().get("noise/loss")).isNotEqualTo(last.loss());
+    assertThat(summary.get("metrics")).isEqualTo(last.metrics());
+    assertThat((Map<?, ?>) summary.get("best")).extracting("metric").isEqualTo("again/loss");
+    var saved = SavedRun.evaluate(run, config, World.solo());
+    assertThat(saved.shownMetrics()).isEqualTo(last.metrics());
+  }
+
+  @Test
+  void otherDataThatCannotBeIsRefusedWithItsPlace() {
+    var stop = Map.of("metric", "hart/loss");
+    var also = Map.of("also", Map.of("hard", "digits"));
+    assertThatThrownBy(
+            () ->
+                new ConfiguredRun(
+                    recipe(List.of(), Map.of("eval", also, "stop_when", stop)), World.solo()))
+        .hasMessageContaining(
+            "stop_when.metric: 'hart/loss' is not measured; did you mean 'hard/loss'? (there are"
+                + " loss, accuracy, accuracy_top5, hard/loss, hard/accuracy, hard/accuracy_top5");
+    var missing =
+        Map.of("also", Map.of("hard", Map.of("name", "mnist", "path", "/there/is/none")));
+    assertThatThrownBy(
+            () ->
+                new ConfiguredRun(recipe(List.of(), Map.of("eval", missing)), World.solo()))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("eval.also.hard");
+    assertThatThrownBy(
+            () -> recipe(List.of(), Map.of("eval", Map.of("also", Map.of("a b", "digits")))))
+        .hasMessageContaining("eval.also: names must be of letters, digits, _ and -, but was 'a b'");
+    assertThatThrownBy(() -> recipe(List.of(), Map.of("eval", Map.of("also", "digits"))))
+        .hasMessageContaining("eval.also: must be a mapping such as {a: ...}, but was 'digits'");
+    assertThatThrownBy(
+            () -> recipe(List.of(), Map.of("eval", Map.of("also", Map.of("hard", "digit")))))
+        .hasMessageContaining("unknown data source 'digit'; did you mean 'digits'?");
   }
 
   @Test
