@@ -31,6 +31,7 @@ import picocli.CommandLine.Command;
       PlanCommand.class,
       VerifyCommand.class,
       FitBatchCommand.class,
+      LrFindCommand.class,
       ModelsCommand.class,
       DataCommand.class,
       BenchCommand.class,

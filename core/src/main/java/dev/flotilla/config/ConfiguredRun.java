@@ -17,6 +17,8 @@ import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.strategy.shard.StageMemory;
 import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Every;
+import dev.flotilla.train.LearningRateRange;
+import dev.flotilla.train.LearningRates;
 import dev.flotilla.train.LoopSettings;
 import dev.flotilla.train.RunFolder;
 import dev.flotilla.train.RunPaths;
@@ -206,6 +208,13 @@ public final class ConfiguredRun {
             ? BatchSource.global(data, Objects.requireNonNull(config.globalBatch()))
             : BatchSource.perRank(data, batch);
     return source.shuffled(config.seed());
+  }
+
+  /** Looks for a learning rate with the recipe's model, data and techniques; writes nothing. */
+  public LearningRates findLearningRate(LearningRateRange range, EventSink people) {
+    try (var trainer = trainer(people).build()) {
+      return trainer.findLearningRate(source(), range);
+    }
   }
 
   /**

@@ -63,6 +63,11 @@ final class LearningRate implements LongToDoubleFunction, Stateful {
     factor *= by;
   }
 
+  /** Takes a rate in place of the optimizer's, grown with the batch, without a schedule. */
+  void changeBase(double rate, long update) {
+    change(rate * batchFactor(update), 1);
+  }
+
   @Override
   public double applyAsDouble(long update) {
     return (Double.isNaN(fixed) ? planned(update) : fixed) * factor;

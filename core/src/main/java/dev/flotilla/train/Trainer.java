@@ -202,6 +202,30 @@ public final class Trainer implements AutoCloseable {
   }
 
   /**
+   * Looks for a learning rate: trains with one that grows from update to update until the loss
+   * grows too, and puts everything back, so that training goes on as if nothing had been tried.
+   * Callbacks are not called. All ranks call it together, between two updates.
+   *
+   * @return what was seen, with a suggestion in place of the optimizer's rate
+   * @throws IllegalStateException inside an accumulation window
+   */
+  public LearningRates findLearningRate(BatchSource source, LearningRateRange range) {
+    if (!isBetweenWindows()) {
+      throw new IllegalStateException(
+          "an accumulation window is open: look for a learning rate before it, or after its"
+              + " update");
+    }
+    try (var before = new StateCopy(learned())) {
+      var found = new LearningRateSearch(this, runner, learningRate, range).run(source);
+      if (!isBetweenWindows()) {
+        runner.clear();
+      }
+      before.putBack(learned());
+      return found;
+    }
+  }
+
+  /**
    * Goes on where a checkpoint was saved; all ranks call it together, before the first step.
    *
    * @param from a checkpoint, a folder of checkpoints, or the folder of a run; of several, the
@@ -273,16 +297,22 @@ public final class Trainer implements AutoCloseable {
   }
 
   private List<Stateful> parts() {
+    List<Stateful> parts = new ArrayList<>(learned());
+    parts.add(state -> sentBefore.remember(state, collective));
+    if (settings.runFolder() != null) {
+      parts.add(settings.runFolder());
+    }
+    return parts;
+  }
+
+  /** Returns what training changes. */
+  private List<Stateful> learned() {
     List<Stateful> parts = new ArrayList<>();
     parts.addAll(List.of(replica, statistics, runner, chain, progress));
     parts.addAll(List.of(learningRate, callbacks, ownSteps));
     parts.add(replica.own(guard));
     parts.add(state -> epochs = state.shared().number("trainer/epochs", epochs));
-    parts.add(state -> sentBefore.remember(state, collective));
     parts.addAll(settings.remembered());
-    if (settings.runFolder() != null) {
-      parts.add(settings.runFolder());
-    }
     return parts;
   }
 

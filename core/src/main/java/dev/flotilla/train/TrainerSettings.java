@@ -114,10 +114,19 @@ record TrainerSettings(
     }
     var average = averageName(strategies);
     Metrics.problems(metrics, task).forEach(it -> refuse("metrics", it));
-    if (stopWhen != null) {
+    average
+        .filter(sets::contains)
+        .ifPresent(
+            name -> {
+              throw new ConfigException(
+                  "eval.also", "'%s' is what the moving average is called".formatted(name));
+            });
+    // Without test data a fit says so; until it begins, the data may not be named yet.
+    boolean isDataKnown = loop.testData() != null;
+    if (stopWhen != null && isDataKnown) {
       refuse("stop_when.metric", stopWhen.problem(metrics, task, average, sets));
     }
-    if (checkpoints != null && checkpoints.best() != null) {
+    if (checkpoints != null && checkpoints.best() != null && isDataKnown) {
       refuse(
           "checkpoint.best",
           WatchedValue.problem(checkpoints.best(), metrics, task, average, sets));

@@ -8,6 +8,7 @@ import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
+import dev.flotilla.config.SavedWeights;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.World;
@@ -94,8 +95,18 @@ class MetricRecipeTests {
                 "digits",
                 "noise",
                 Map.of(
-                    "name", "synthetic_images", "channels", 1, "side", 32, "classes", 10, "samples",
-                    64, "test_samples", 8)));
+                    "name",
+                    "synthetic-images",
+                    "channels",
+                    1,
+                    "side",
+                    32,
+                    "classes",
+                    10,
+                    "samples",
+                    64,
+                    "test_samples",
+                    8)));
     var config =
         recipe(
             List.of("f1"),
@@ -132,7 +143,7 @@ class MetricRecipeTests {
     assertThat(last.metrics().get("noise/loss")).isNotEqualTo(last.loss());
     assertThat(summary.get("metrics")).isEqualTo(last.metrics());
     assertThat((Map<?, ?>) summary.get("best")).extracting("metric").isEqualTo("again/loss");
-    var saved = SavedRun.evaluate(run, config, World.solo());
+    var saved = SavedRun.evaluate(run, SavedWeights.LIVE, config, World.solo());
     assertThat(saved.shownMetrics()).isEqualTo(last.metrics());
   }
 
@@ -147,18 +158,17 @@ class MetricRecipeTests {
         .hasMessageContaining(
             "stop_when.metric: 'hart/loss' is not measured; did you mean 'hard/loss'? (there are"
                 + " loss, accuracy, accuracy_top5, hard/loss, hard/accuracy, hard/accuracy_top5");
-    var missing =
-        Map.of("also", Map.of("hard", Map.of("name", "mnist", "path", "/there/is/none")));
+    var missing = Map.of("also", Map.of("hard", Map.of("name", "mnist", "path", "/there/is/none")));
     assertThatThrownBy(
-            () ->
-                new ConfiguredRun(recipe(List.of(), Map.of("eval", missing)), World.solo()))
+            () -> new ConfiguredRun(recipe(List.of(), Map.of("eval", missing)), World.solo()))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("eval.also.hard");
     assertThatThrownBy(
             () -> recipe(List.of(), Map.of("eval", Map.of("also", Map.of("a b", "digits")))))
-        .hasMessageContaining("eval.also: names must be of letters, digits, _ and -, but was 'a b'");
+        .hasMessageContaining(
+            "eval.also: names must be of letters, digits, _ and -, but was 'a b'");
     assertThatThrownBy(() -> recipe(List.of(), Map.of("eval", Map.of("also", "digits"))))
-        .hasMessageContaining("eval.also: must be a mapping such as {a: ...}, but was 'digits'");
+        .hasMessageContaining("eval.also: must be a mapping such as {a: ...}, but was the text");
     assertThatThrownBy(
             () -> recipe(List.of(), Map.of("eval", Map.of("also", Map.of("hard", "digit")))))
         .hasMessageContaining("unknown data source 'digit'; did you mean 'digits'?");

@@ -290,16 +290,18 @@ class EmaTests {
 
   @Test
   void decisionsMayNameItsValuesWhereThereAreAny() {
-    var named = new StopWhen("ema/loss", 3);
-    assertThat(trainer(World.solo(), mlp(), new Ema(0.9)).stopWhen(named).plan()).isNotNull();
-    assertThatThrownBy(() -> trainer(World.solo(), mlp()).stopWhen(named).plan())
+    var named = StopWhen.noBetter("ema/loss");
+    assertThat(evaluated(new Ema(0.9)).stopWhen(named).plan()).isNotNull();
+    assertThatThrownBy(() -> evaluated().stopWhen(named).plan())
         .hasMessageContaining("'ema/loss' is not measured");
-    assertThatThrownBy(
-            () ->
-                trainer(World.solo(), mlp(), new Ema(0.9))
-                    .stopWhen(new StopWhen("ema/los", 3))
-                    .plan())
+    assertThatThrownBy(() -> evaluated(new Ema(0.9)).stopWhen(StopWhen.noBetter("ema/los")).plan())
         .hasMessageContaining("did you mean 'ema/loss'?");
+    assertThatThrownBy(() -> evaluated(new Ema(0.9)).loop(it -> it.also("ema", POINTS)).plan())
+        .hasMessageContaining("eval.also: 'ema' is what the moving average is called");
+  }
+
+  private static TrainerBuilder evaluated(Strategy... techniques) {
+    return trainer(World.solo(), mlp(), techniques).loop(it -> it.evaluateOn(POINTS));
   }
 
   @Test

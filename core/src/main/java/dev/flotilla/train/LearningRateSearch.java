@@ -1,0 +1,113 @@
+package dev.flotilla.train;
+
+import dev.flotilla.arena.Totals;
+import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Reduction;
+import dev.flotilla.collective.Traffic;
+import dev.flotilla.data.BatchSource;
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.step.MicroSteps;
+import dev.flotilla.step.StepOutcome;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Trains with a learning rate that grows from update to update, until the loss does too. */
+final class LearningRateSearch {
+
+  private static final double SMOOTHING = 0.9;
+  private static final double DIVERGED = 4;
+
+  private final Trainer trainer;
+  private final MicroSteps steps;
+  private final LearningRate rate;
+  private final LearningRateRange range;
+  private final List<LearningRates.Point> points = new ArrayList<>();
+  private double average;
+  private double lowest = Double.POSITIVE_INFINITY;
+  private boolean hasDiverged;
+  private boolean hasUpdates = true;
+
+  LearningRateSearch(
+      Trainer trainer, MicroSteps steps, LearningRate rate, LearningRateRange range) {
+    this.trainer = trainer;
+    this.steps = steps;
+    this.rate = rate;
+    this.range = range;
+  }
+
+  /** All ranks call it together. */
+  LearningRates run(BatchSource source) {
+    trainer.chain().score(false);
+    for (long epoch = 0; !isDone(); epoch++) {
+      if (!hasUpdates) {
+        throw new ConfigException(
+            "batch", "no update is ever made: an epoch does not fill an accumulation window");
+      }
+      hasUpdates = false;
+      runEpoch(source, epoch);
+    }
+    return new LearningRates(points, hasDiverged);
+  }
+
+  private void runEpoch(BatchSource source, long epoch) {
+    var collective = trainer.collective();
+    var shard = source.epoch(epoch, collective.rank(), collective.size());
+    try (var loader = shard.loader().pinned(trainer.model().device().isCuda())) {
+      for (long i = 0; i < shard.batches() && !isDone(); i++) {
+        rate.changeBase(range.at(points.size()), steps.updates());
+        try (var _ = TensorScope.open()) {
+          see(steps.step(loader.load(i), i + 1 == shard.batches()));
+        }
+      }
+    }
+  }
+
+  private boolean isDone() {
+    return hasDiverged || points.size() == range.updates();
+  }
+
+  private void see(StepOutcome outcome) {
+    if (!outcome.step().isBoundary()) {
+      return;
+    }
+    hasUpdates = true;
+    var totals = overRanks(outcome);
+    boolean isFinite = outcome.notFinite().isEmpty() && Double.isFinite(totals.lossSum());
+    if (!isFinite) {
+      hasDiverged = true;
+    } else if (outcome.updated() && totals.count() > 0) {
+      add(totals.meanLoss());
+    }
+  }
+
+  private void add(double loss) {
+    average = SMOOTHING * average + (1 - SMOOTHING) * loss;
+    double smoothed = average / (1 - Math.pow(SMOOTHING, points.size() + 1.0));
+    points.add(new LearningRates.Point(range.at(points.size()), loss, smoothed));
+    lowest = Math.min(lowest, smoothed);
+    hasDiverged = smoothed - lowest > (DIVERGED - 1) * Math.abs(lowest);
+  }
+
+  /** Where each rank has a loss of its own, all must come to the same end. */
+  private Totals overRanks(StepOutcome outcome) {
+    if (!steps.sync().letsRanksDiffer()) {
+      return outcome.totals();
+    }
+    return sum(trainer.collective(), outcome);
+  }
+
+  private static Totals sum(Collective collective, StepOutcome outcome) {
+    try (var _ = TensorScope.open()) {
+      var own = outcome.totals();
+      double loss = outcome.notFinite().isEmpty() ? own.lossSum() : Double.NaN;
+      var sums = Tensors.ofDoubles(loss, own.count());
+      collective.allReduce(sums, Reduction.SUM, Traffic.SCALAR).await();
+      double[] all = NativeView.of(sums).toArray(ValueLayout.JAVA_DOUBLE);
+      return new Totals(all[0], (long) all[1]);
+    }
+  }
+}
