@@ -68,8 +68,8 @@ public final class OnnxGraph {
     return tensors.computeIfAbsent(name, weights).named(name);
   }
 
-  /** Returns whole numbers, as a row. */
-  public OnnxValue constant(long... values) {
+  /** Returns a row of whole numbers. */
+  public OnnxValue row(long... values) {
     return constant(OnnxTensor.of(values));
   }
 
@@ -185,7 +185,7 @@ public final class OnnxGraph {
               ? x.extent(i)
               : extents[i] < 0 ? OnnxExtent.UNKNOWN : OnnxExtent.of(extents[i]));
     }
-    return node("Reshape", x.type(), shape, List.of(x, constant(extents)));
+    return node("Reshape", x.type(), shape, List.of(x, row(extents)));
   }
 
   /** Returns x with new axes of one number each. */
@@ -194,7 +194,7 @@ public final class OnnxGraph {
     for (long axis : axes) {
       shape.add((int) axis, OnnxExtent.of(1));
     }
-    return node("Unsqueeze", x.type(), shape, List.of(x, constant(axes)));
+    return node("Unsqueeze", x.type(), shape, List.of(x, row(axes)));
   }
 
   /** Returns x at one place of an axis, which is then gone. */
