@@ -189,11 +189,24 @@ final class RandomRecipe {
   }
 
   private Map<String, Object> schedule() {
-    String name = (String) any("constant", "step", "cosine", "polynomial", "linear");
+    String name =
+        (String)
+            any(
+                "constant",
+                "step",
+                "cosine",
+                "polynomial",
+                "linear",
+                "milestones",
+                "warm_restarts");
     var schedule = map("name", name);
     maybe(schedule, 2, "warmup_steps", between(0, 9));
     if (name.equals("step")) {
       schedule.put("every", between(1, 5));
+    } else if (name.equals("milestones")) {
+      schedule.put("at", List.of(between(1, 5), between(6, 9)));
+    } else if (name.equals("warm_restarts")) {
+      schedule.put("period", between(1, 5));
     }
     return schedule;
   }

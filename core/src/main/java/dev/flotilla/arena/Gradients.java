@@ -274,6 +274,11 @@ public final class Gradients implements AutoCloseable {
     }
   }
 
+  /** Brings each element to the nearest number of at most this absolute value. */
+  public void limitEach(double most) {
+    Tensors.limit(memory.values(), most);
+  }
+
   /** Returns the Euclidean norm of all gradients. */
   public double norm() {
     try (var norm = memory.values().norm()) {

@@ -20,16 +20,19 @@ import dev.flotilla.optim.Lamb;
 import dev.flotilla.optim.Lars;
 import dev.flotilla.optim.Linear;
 import dev.flotilla.optim.Lion;
+import dev.flotilla.optim.Milestones;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.OneCycle;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Polynomial;
 import dev.flotilla.optim.RmsProp;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.StepDecay;
+import dev.flotilla.optim.WarmRestarts;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.StrategyChoice;
-import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.clip.Clip;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.compress.ExchangeChoice;
 import dev.flotilla.strategy.ema.Ema;
@@ -42,6 +45,7 @@ import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.strategy.shard.Sharding;
+import dev.flotilla.train.Plateau;
 import java.util.Map;
 
 /** Names what the library itself brings: the one line that a new technique adds here. */
@@ -68,13 +72,17 @@ final class BuiltIn implements CatalogueProvider {
         "step", StepDecay.class,
         "cosine", Cosine.class,
         "polynomial", Polynomial.class,
-        "linear", Linear.class);
+        "linear", Linear.class,
+        "milestones", Milestones.class,
+        "one_cycle", OneCycle.class,
+        "warm_restarts", WarmRestarts.class,
+        "plateau", Plateau.class);
   }
 
   /** Returns the techniques that a recipe names by a key of its own, outside {@code strategy}. */
   static Map<String, Class<? extends StrategyChoice>> choices() {
     return Map.of(
-        "clip", ClipByNorm.class,
+        "clip", Clip.class,
         "exchange", ExchangeChoice.class,
         "batch_norm", PoolOver.class,
         "ema", Ema.class);

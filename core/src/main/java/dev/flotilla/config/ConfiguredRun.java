@@ -161,6 +161,7 @@ public final class ConfiguredRun {
         .model(config.model())
         .optimizer(config.optimizer())
         .schedule(config.schedule())
+        .schedulePer(config.schedulePer())
         .precision(config.precision())
         .device(config.device())
         .seed(config.seed())

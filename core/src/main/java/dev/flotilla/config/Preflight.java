@@ -9,6 +9,7 @@ import dev.flotilla.settings.Problem;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.StrategyChoice;
 import dev.flotilla.train.Every;
+import dev.flotilla.train.Plateau;
 import dev.flotilla.train.WatchedValue;
 import dev.flotilla.world.World;
 import java.util.ArrayList;
@@ -131,6 +132,14 @@ final class Preflight {
       if (config.eval().every() instanceof Every.End) {
         problems.accept(
             placed("stop_when", "needs evaluations before the end", "set eval.every to epoch"));
+      }
+    }
+    if (config.schedule() instanceof Plateau plateau) {
+      WatchedValue.problem(plateau.metric(), config.metrics(), task, average, sets)
+          .ifPresent(message -> problems.accept(placed("schedule.metric", message, "")));
+      if (config.eval().every() instanceof Every.End) {
+        problems.accept(
+            placed("schedule", "needs evaluations before the end", "set eval.every to epoch"));
       }
     }
     var checkpoint = config.checkpoint();

@@ -10,6 +10,7 @@ import dev.flotilla.optim.GroupSettings;
 import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
+import dev.flotilla.optim.ScheduleUnit;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
@@ -44,7 +45,8 @@ import org.jspecify.annotations.Nullable;
  *     host
  * @param optimizer how gradients move parameters
  * @param schedule the learning rate over updates
- * @param clip limit of the gradient's norm; null for none
+ * @param schedulePer what the schedule counts
+ * @param clip limit of the gradient; null for none
  * @param exchange how gradients are reduced
  * @param batchNorm the samples that BatchNorm's statistics are taken over
  * @param ema moving average of the weights; null for none
@@ -93,7 +95,10 @@ public record RunConfig(
         @Nullable Integer threads,
     @Setting(doc = "How gradients move parameters.") Optimizer optimizer,
     @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
-    @Setting(doc = "Limit of the gradient's norm.", def = "null") @Nullable StrategyChoice clip,
+    @Setting(doc = "What the schedule counts: update or epoch.", def = "update")
+        ScheduleUnit schedulePer,
+    @Setting(doc = "Limit of the gradient: of its norm, or of each element.", def = "null")
+        @Nullable StrategyChoice clip,
     @Setting(
             doc =
                 "How gradients are reduced: dense, or auto for the fastest of dense, bf16 and dgc.",

@@ -174,6 +174,12 @@ public final class ErrorFeedback implements AutoCloseable {
     }
 
     @Override
+    public void limitEach(double most) {
+      throw new UnsupportedOperationException(
+          "what a rank adds to a sum can only be scaled as a whole");
+    }
+
+    @Override
     public boolean isFinite() {
       return areAllFinite;
     }

@@ -35,6 +35,13 @@ public interface GradientView {
   /** Multiplies all gradients. */
   void scale(double by);
 
+  /**
+   * Brings each element of the gradients to the nearest number of at most this absolute value.
+   *
+   * @throws UnsupportedOperationException where they can only be scaled as a whole
+   */
+  void limitEach(double most);
+
   /** Tells whether no gradient is infinite or undefined, on any rank. */
   boolean isFinite();
 

@@ -45,6 +45,13 @@ record GradientsAtParameters(ParameterArena arena) implements GradientView {
   }
 
   @Override
+  public void limitEach(double most) {
+    try (var _ = TensorScope.open()) {
+      all().forEach(gradient -> Tensors.limit(gradient, most));
+    }
+  }
+
+  @Override
   public boolean isFinite() {
     try (var _ = TensorScope.open()) {
       return all().allMatch(Gradients::isFinite);

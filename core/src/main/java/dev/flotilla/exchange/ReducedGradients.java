@@ -23,6 +23,11 @@ record ReducedGradients(Gradients gradients) implements GradientView {
   }
 
   @Override
+  public void limitEach(double most) {
+    gradients.limitEach(most);
+  }
+
+  @Override
   public boolean isFinite() {
     return gradients.isFinite();
   }

@@ -54,4 +54,12 @@ public final class Tensors {
       tensor.mul_(scalar);
     }
   }
+
+  /** Brings each element to the nearest number of at most this absolute value, in place. */
+  public static void limit(Tensor tensor, double most) {
+    try (var least = new Scalar(-most);
+        var largest = new Scalar(most)) {
+      tensor.clamp_min_(least).clamp_max_(largest);
+    }
+  }
 }

@@ -41,6 +41,11 @@ final class BestValue {
     return true;
   }
 
+  /** Forgets how many evaluations came after it. */
+  void countAnew() {
+    since = 0;
+  }
+
   boolean isKnown() {
     return isKnown;
   }

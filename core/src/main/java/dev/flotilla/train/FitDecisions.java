@@ -18,15 +18,31 @@ final class FitDecisions {
 
   private final TrainerSettings settings;
   private final FitProgress progress;
+  private final Falls falls;
 
-  FitDecisions(TrainerSettings settings, FitProgress progress) {
+  /** Lets the learning rate fall. */
+  @FunctionalInterface
+  interface Falls {
+    /**
+     * Lets it fall by a factor.
+     *
+     * @param least fraction of the planned rate below which it does not fall
+     */
+    void by(double factor, double least);
+  }
+
+  FitDecisions(TrainerSettings settings, FitProgress progress, Falls falls) {
     this.settings = settings;
     this.progress = progress;
+    this.falls = falls;
   }
 
   /** Takes an evaluation into account. */
   void after(Evaluation evaluation, Position position) {
     watch(evaluation, position);
+    if (settings.schedule() instanceof Plateau plateau) {
+      watch(plateau, evaluation, position);
+    }
     var best = bestMetric();
     if (best != null) {
       boolean isHigher = WatchedValue.isHigherBetter(best, settings.metrics());
@@ -48,6 +64,22 @@ final class FitDecisions {
   private @Nullable String bestMetric() {
     var checkpoints = settings.checkpoints();
     return checkpoints == null ? null : checkpoints.best();
+  }
+
+  private void watch(Plateau plateau, Evaluation evaluation, Position position) {
+    boolean isHigher = plateau.isHigherBetter(settings.metrics());
+    var seen = progress.plateau;
+    seen.see(evaluation.value(plateau.metric()), isHigher, plateau.minDelta(), position);
+    if (seen.since() >= plateau.patience()) {
+      seen.countAnew();
+      falls.by(plateau.gamma(), plateau.endFactor());
+      settings
+          .events()
+          .on(
+              new TrainingEvent.Noted(
+                  "the learning rate falls after update %d: %s was no better in %d evaluations"
+                      .formatted(position.updates(), plateau.metric(), plateau.patience())));
+    }
   }
 
   private void watch(Evaluation evaluation, Position position) {

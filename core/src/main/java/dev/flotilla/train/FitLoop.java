@@ -11,6 +11,8 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
+import java.util.Comparator;
+import java.util.Map;
 import java.util.Optional;
 
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
@@ -44,7 +46,7 @@ final class FitLoop {
     this.progress = trainer.progress();
     this.link = trainer.link();
     this.log = new FitLog(trainer, progress, settings.events());
-    this.decisions = new FitDecisions(settings, progress);
+    this.decisions = new FitDecisions(settings, progress, trainer::fall);
     this.callbacks = trainer.callbacks();
     requireEvaluations();
     if (progress.isUnderWay) {
@@ -63,12 +65,19 @@ final class FitLoop {
   /** Decisions that nothing can lead to are a mistake. */
   private void requireEvaluations() {
     var checkpoints = settings.checkpoints();
-    boolean decides =
-        settings.stopWhen() != null || (checkpoints != null && checkpoints.best() != null);
-    if (decides && loop.testData() == null) {
+    Map<String, Boolean> decides =
+        Map.of(
+            "stop_when",
+            settings.stopWhen() != null,
+            "schedule",
+            settings.schedule() instanceof Plateau,
+            "checkpoint.best",
+            checkpoints != null && checkpoints.best() != null);
+    var first = decides.entrySet().stream().filter(Map.Entry::getValue).map(Map.Entry::getKey);
+    var key = first.max(Comparator.naturalOrder());
+    if (key.isPresent() && loop.testData() == null) {
       throw new ConfigException(
-          settings.stopWhen() == null ? "checkpoint.best" : "stop_when",
-          "looks at evaluations, but the loop has no test data: set loop(...)");
+          key.get(), "looks at evaluations, but the loop has no test data: set loop(...)");
     }
   }
 
@@ -85,6 +94,7 @@ final class FitLoop {
     trainer.checkpoints().begin();
     keepBest();
     trainer.plannedUpdates(lastUpdate);
+    trainer.plannedEpochs(progress.firstEpoch + epochs);
     settings
         .events()
         .on(

@@ -49,6 +49,8 @@ final class FitProgress implements Stateful {
   /** What decisions have seen of evaluations. */
   final BestValue watched = new BestValue();
 
+  final BestValue plateau = new BestValue();
+
   final BestValue best = new BestValue();
   boolean isStopped;
 
@@ -77,6 +79,7 @@ final class FitProgress implements Stateful {
     evaluatedAt = NEVER;
     savedAt = NEVER;
     watched.forget();
+    plateau.forget();
     best.forget();
     isStopped = false;
     stopReason = "";
@@ -141,6 +144,7 @@ final class FitProgress implements Stateful {
     savedAt = fit.number("saved_at", savedAt);
     evaluation = evaluatedAt == NEVER ? Optional.empty() : Optional.of(remembered(fit));
     watched.remember(fit.part("watched"));
+    plateau.remember(fit.part("plateau"));
     best.remember(fit.part("best"));
     // Earlier versions did not stop.
     isStopped = fit.has("stopped") && fit.number("stopped", isStopped ? 1 : 0) == 1;

@@ -3,9 +3,11 @@ package dev.flotilla.train;
 import dev.flotilla.optim.LrScaling;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
+import dev.flotilla.optim.ScheduleUnit;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
 import java.util.OptionalInt;
+import java.util.function.LongSupplier;
 import java.util.function.LongToDoubleFunction;
 import java.util.function.LongToIntFunction;
 
@@ -19,9 +21,12 @@ final class LearningRate implements LongToDoubleFunction, Stateful {
 
   private final Optimizer optimizer;
   private final Schedule schedule;
+  private final ScheduleUnit unit;
+  private final LongSupplier epoch;
   private final OptionalInt microBatch;
   private final LongToIntFunction microSteps;
   private long totalUpdates = UNKNOWN;
+  private long totalEpochs = UNKNOWN;
 
   /** A rate in place of all else, not a number for none; and by what callbacks have scaled it. */
   private double fixed = Double.NaN;
@@ -31,22 +36,37 @@ final class LearningRate implements LongToDoubleFunction, Stateful {
   /**
    * Creates the rate.
    *
+   * @param unit what the schedule counts
+   * @param epoch epochs that are over
    * @param microBatch samples of a micro-step over all ranks, where known
    * @param microSteps micro-steps of the accumulation window that follows so many updates
    */
   LearningRate(
       Optimizer optimizer,
       Schedule schedule,
+      ScheduleUnit unit,
+      LongSupplier epoch,
       OptionalInt microBatch,
       LongToIntFunction microSteps) {
     this.optimizer = optimizer;
     this.schedule = schedule;
+    this.unit = unit;
+    this.epoch = epoch;
     this.microBatch = microBatch;
     this.microSteps = microSteps;
   }
 
   void plannedUpdates(long updates) {
     totalUpdates = updates;
+  }
+
+  void plannedEpochs(long epochs) {
+    totalEpochs = epochs;
+  }
+
+  /** Lets the rate fall by a factor, but not below a fraction of what the schedule says. */
+  void fall(double by, double least) {
+    factor = Math.max(factor * by, Math.min(factor, least));
   }
 
   /**
@@ -84,11 +104,19 @@ final class LearningRate implements LongToDoubleFunction, Stateful {
   }
 
   private double planned(long update) {
-    if (totalUpdates == UNKNOWN && schedule.needsTotal()) {
+    return optimizer.lr() * batchFactor(update) * scheduled(update);
+  }
+
+  private double scheduled(long update) {
+    boolean countsEpochs = unit == ScheduleUnit.EPOCH;
+    long total = countsEpochs ? totalEpochs : totalUpdates;
+    if (total == UNKNOWN && schedule.needsTotal()) {
       throw new IllegalStateException(
-          schedule + " needs the number of updates: call plannedUpdates(n) before step");
+          countsEpochs
+              ? schedule + " needs the number of epochs: call plannedEpochs(n) before step"
+              : schedule + " needs the number of updates: call plannedUpdates(n) before step");
     }
-    return optimizer.lr() * batchFactor(update) * schedule.factor(update, totalUpdates);
+    return schedule.factor(countsEpochs ? epoch.getAsLong() : update, total);
   }
 
   private double batchFactor(long update) {

@@ -27,6 +27,11 @@ final class OwnSteps implements Stateful {
     this.log = new FitLog(trainer, progress, settings.events());
   }
 
+  /** Returns the number of the epoch that is under way, from 0. */
+  long epoch() {
+    return progress.epoch;
+  }
+
   /**
    * Refuses what only a fit can do.
    *
@@ -37,6 +42,11 @@ final class OwnSteps implements Stateful {
       throw new IllegalStateException(
           "nonFinite(ROLLBACK) goes back to a checkpoint and on with other data, which only fit"
               + " can do: call fit, or set SKIP or STOP");
+    }
+    if (settings.schedule() instanceof Plateau) {
+      throw new IllegalStateException(
+          "a Plateau looks at the evaluations of a fit, and would never fall in a loop of your own:"
+              + " call fit, or scale the rate in a callback");
     }
   }
 

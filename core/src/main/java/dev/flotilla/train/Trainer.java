@@ -87,6 +87,8 @@ public final class Trainer implements AutoCloseable {
           new LearningRate(
               settings.optimizer(),
               settings.schedule(),
+              settings.scheduleUnit(),
+              this::epoch,
               settings.microBatch(),
               this::microStepsAfter);
       callbacks = new Callbacks(settings, collective, learningRate);
@@ -150,6 +152,21 @@ public final class Trainer implements AutoCloseable {
   public void plannedUpdates(long updates) {
     learningRate.plannedUpdates(updates);
     runner.average().plannedUpdates(updates);
+  }
+
+  /** Says how many epochs an own loop will make, for schedules that count them. */
+  public void plannedEpochs(long epochs) {
+    learningRate.plannedEpochs(epochs);
+  }
+
+  /** Lets the rate fall by a factor, but not below a fraction of what it is planned to be. */
+  void fall(double by, double least) {
+    learningRate.fall(by, least);
+  }
+
+  /** Returns the number of the epoch that is under way, from 0. */
+  private long epoch() {
+    return progress.isUnderWay ? progress.firstEpoch + progress.epoch : ownSteps.epoch();
   }
 
   /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
@@ -477,7 +494,7 @@ public final class Trainer implements AutoCloseable {
   /** Returns what techniques and decisions have to say in the run's summary. */
   public Map<String, Object> metrics() {
     Map<String, Object> all = new LinkedHashMap<>(runner.metrics());
-    all.putAll(new FitDecisions(settings, progress).forSummary());
+    all.putAll(new FitDecisions(settings, progress, this::fall).forSummary());
     all.putAll(callbacks.forSummary());
     return all;
   }

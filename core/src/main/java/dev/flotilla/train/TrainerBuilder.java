@@ -13,6 +13,7 @@ import dev.flotilla.optim.GroupSettings;
 import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
+import dev.flotilla.optim.ScheduleUnit;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.PlanIssue;
@@ -41,6 +42,7 @@ public final class TrainerBuilder {
   private @Nullable Model model;
   private @Nullable Optimizer optimizer;
   private Schedule schedule = new Constant();
+  private ScheduleUnit scheduleUnit = ScheduleUnit.UPDATE;
   private Precision precision = Precision.FLOAT32;
   private DeviceChoice device = DeviceChoice.AUTO;
   private long seed = 42;
@@ -92,6 +94,12 @@ public final class TrainerBuilder {
   /** Sets how the learning rate changes; constant by default. */
   public TrainerBuilder schedule(Schedule value) {
     schedule = value;
+    return this;
+  }
+
+  /** Sets what the schedule counts; updates by default. */
+  public TrainerBuilder schedulePer(ScheduleUnit value) {
+    scheduleUnit = value;
     return this;
   }
 
@@ -307,6 +315,7 @@ public final class TrainerBuilder {
         Objects.requireNonNull(model, "a trainer needs a model: call model(...)"),
         Objects.requireNonNull(optimizer, "a trainer needs an optimizer: call optimizer(...)"),
         schedule,
+        scheduleUnit,
         strategies,
         precision,
         device,

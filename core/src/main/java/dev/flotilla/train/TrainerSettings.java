@@ -12,6 +12,7 @@ import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
+import dev.flotilla.optim.ScheduleUnit;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.settings.ConfigException;
@@ -43,6 +44,7 @@ import org.jspecify.annotations.Nullable;
  * @param model what is trained
  * @param optimizer the update rule
  * @param schedule how the learning rate changes
+ * @param scheduleUnit what the schedule counts
  * @param strategies techniques
  * @param precision number type of parameters, gradients and activations
  * @param device where tensors live
@@ -73,6 +75,7 @@ record TrainerSettings(
     Model model,
     Optimizer optimizer,
     Schedule schedule,
+    ScheduleUnit scheduleUnit,
     List<Strategy> strategies,
     Precision precision,
     DeviceChoice device,
@@ -125,6 +128,10 @@ record TrainerSettings(
     boolean isDataKnown = loop.testData() != null;
     if (stopWhen != null && isDataKnown) {
       refuse("stop_when.metric", stopWhen.problem(metrics, task, average, sets));
+    }
+    if (schedule instanceof Plateau plateau && isDataKnown) {
+      refuse(
+          "schedule.metric", WatchedValue.problem(plateau.metric(), metrics, task, average, sets));
     }
     if (checkpoints != null && checkpoints.best() != null && isDataKnown) {
       refuse(

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.settings.ConfigException;
-import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.clip.Clip;
 import dev.flotilla.train.Every;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
@@ -84,7 +84,7 @@ final class RunConfigTests {
     assertThat(config.seed()).isEqualTo(9007199254740993L);
     assertThat(config.optimizer())
         .isEqualTo(new TestCatalogue.Adam(1e-3, List.of(0.8, 0.99), 1.5e-9, 0.01));
-    assertThat(config.clip()).isEqualTo(new ClipByNorm(1));
+    assertThat(config.clip()).isEqualTo(new Clip(1.0, null));
     assertThat(config.timeout()).isEqualTo(Duration.ofMillis(1500));
     assertThat(config.joinTimeout()).isEqualTo(Duration.ofMinutes(2));
     assertThat(config.noDecay()).isEmpty();
@@ -121,6 +121,7 @@ final class RunConfigTests {
             "device",
             "optimizer",
             "schedule",
+            "schedule_per",
             "exchange",
             "batch_norm",
             "eval",

@@ -5,6 +5,7 @@ import dev.flotilla.optim.Optimizer;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.clip.ClipByValue;
 import dev.flotilla.strategy.compress.AutoExchange;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.compress.IndexFormat;
@@ -125,6 +126,10 @@ public final class Conformance {
         new Row("baseline", Promise.EXACT, List.of()),
         new Row("clip, never reached", Promise.EXACT, List.of(new ClipByNorm(1e9))),
         new Row("clip", Promise.ALGORITHMIC, List.of(new ClipByNorm(0.5))),
+        new Row(
+            "clip by value, sharding 2 and merge",
+            Promise.ALGORITHMIC,
+            List.of(new ClipByValue(0.05), new Sharding(2), new GradientMerge(3))),
         new Row("gradient merge of 1", Promise.EXACT, List.of(new GradientMerge(1))),
         new Row("gradient merge of 3", Promise.ALGORITHMIC, List.of(new GradientMerge(3))),
         new Row(

@@ -2,7 +2,6 @@ package dev.flotilla.strategy.clip;
 
 import dev.flotilla.exchange.GradientView;
 import dev.flotilla.settings.Check;
-import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
@@ -23,7 +22,6 @@ import java.util.Set;
  *
  * @param norm largest norm c
  */
-@Remedy.Offer(value = Remedy.LIMITED_NORM, as = "%s: {norm: …}")
 public record ClipByNorm(@Setting(doc = "largest norm of the whole gradient, > 0") double norm)
     implements Strategy {
 

@@ -94,6 +94,11 @@ final class SlicedGradients implements GradientSlices, GradientView {
   }
 
   @Override
+  public void limitEach(double most) {
+    own.forEach(slice -> Tensors.limit(slice.gradient(), most));
+  }
+
+  @Override
   public boolean isFinite() {
     boolean isOwn = own.stream().allMatch(slice -> Gradients.isFinite(slice.gradient()));
     return over(isOwn ? 0 : 1, Reduction.MAX) == 0;
