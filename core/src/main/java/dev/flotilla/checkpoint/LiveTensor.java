@@ -8,19 +8,28 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.bytedeco.pytorch.Tensor;
 
 /**
  * A tensor of the running program, seen as named bytes.
  *
- * @param memory the elements, little-endian and dense; valid as long as the tensor
+ * @param bytes how many there are
+ * @param source gives the elements, little-endian and dense; valid as long as the tensor, or as the
+ *     caller's scope where they have to be copied
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared; made and read in this package only.
-record LiveTensor(String name, TensorType type, long[] shape, MemorySegment memory) {
+record LiveTensor(
+    String name, TensorType type, long[] shape, long bytes, Supplier<MemorySegment> source) {
 
   /** How much goes to a file or a digest at a time: what stays in the cache between the two. */
   private static final long CHUNK = 1L << 20;
+
+  /** Describes elements that are there. */
+  LiveTensor(String name, TensorType type, long[] shape, MemorySegment memory) {
+    this(name, type, shape, memory.byteSize(), () -> memory);
+  }
 
   /** Describes a tensor; one on a device is copied into the caller's scope first. */
   static LiveTensor of(String name, Tensor given) {
@@ -34,12 +43,31 @@ record LiveTensor(String name, TensorType type, long[] shape, MemorySegment memo
     }
   }
 
-  /** Describes all tensors, in the order of their names. */
-  static List<LiveTensor> inNameOrder(Map<String, Tensor> tensors) {
-    return tensors.entrySet().stream()
+  /** Describes all tensors, in the order of their names; each is brought when it is read. */
+  static List<LiveTensor> inNameOrder(WeightSource weights) {
+    return weights.tensors().entrySet().stream()
         .sorted(Map.Entry.comparingByKey(TensorName.ORDER))
-        .map(entry -> of(entry.getKey(), entry.getValue()))
+        .map(entry -> later(entry.getKey(), entry.getValue(), weights))
         .toList();
+  }
+
+  private static LiveTensor later(String name, Tensor tensor, WeightSource weights) {
+    requireDense(name, tensor);
+    var type = type(name, tensor);
+    return new LiveTensor(
+        name,
+        type,
+        shape(tensor),
+        tensor.numel() * type.bytes(),
+        () -> {
+          weights.bring(name);
+          return of(name, tensor).memory();
+        });
+  }
+
+  /** Returns the elements. */
+  MemorySegment memory() {
+    return source.get();
   }
 
   private static void requireDense(String name, Tensor tensor) {
@@ -65,9 +93,11 @@ record LiveTensor(String name, TensorType type, long[] shape, MemorySegment memo
 
   /** Hands the bytes to a consumer, in order, without copying them. */
   <X extends Exception> void forEachChunk(ChunkConsumer<X> consumer) throws X {
-    for (long from = 0; from < memory.byteSize(); from += CHUNK) {
-      long bytes = Math.min(CHUNK, memory.byteSize() - from);
-      consumer.accept(memory.asSlice(from, bytes).asByteBuffer());
+    try (var _ = TensorScope.open()) {
+      var memory = memory();
+      for (long from = 0; from < bytes; from += CHUNK) {
+        consumer.accept(memory.asSlice(from, Math.min(CHUNK, bytes - from)).asByteBuffer());
+      }
     }
   }
 

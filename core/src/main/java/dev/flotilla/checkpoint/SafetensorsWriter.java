@@ -41,10 +41,22 @@ public final class SafetensorsWriter {
    * @throws IllegalArgumentException if a tensor or a name cannot be stored
    */
   public static void write(Path file, Map<String, Tensor> tensors, Map<String, String> metadata) {
+    write(file, WeightSource.of(tensors), metadata);
+  }
+
+  /** Writes tensors as {@link #write(Path, Map, Map)} does, each brought when its turn comes. */
+  public static void write(Path file, WeightSource weights, Map<String, String> metadata) {
     try (var _ = TensorScope.open()) {
-      var content = content(LiveTensor.inNameOrder(tensors), metadata);
+      var content = content(LiveTensor.inNameOrder(weights), metadata);
       WholeFile.write(file, channel -> content.writeTo(bytes -> writeFully(channel, bytes)));
     }
+  }
+
+  /** Brings all tensors in the order in which they are written, and does nothing with them. */
+  public static void visit(WeightSource weights) {
+    LiveTensor.inNameOrder(weights).stream()
+        .sorted(FILE_ORDER)
+        .forEach(tensor -> weights.bring(tensor.name()));
   }
 
   /** Returns the bytes of a file; the tensors' memory must stay as it is until they are written. */
@@ -77,7 +89,7 @@ public final class SafetensorsWriter {
       long begin = 0;
       for (var tensor : tensors) {
         writeEntry(json, tensor, begin);
-        begin += tensor.memory().byteSize();
+        begin += tensor.bytes();
       }
       json.writeEndObject();
     }
@@ -100,7 +112,7 @@ public final class SafetensorsWriter {
     json.writeName(tensor.name()).writeStartObject();
     json.writeName("dtype").writeString(tensor.type().name());
     json.writeName("shape").writeArray(tensor.shape(), 0, tensor.shape().length);
-    long end = begin + tensor.memory().byteSize();
+    long end = begin + tensor.bytes();
     json.writeName("data_offsets").writeArray(new long[] {begin, end}, 0, 2);
     json.writeEndObject();
   }

@@ -122,7 +122,7 @@ final class SavingState implements RunState {
     }
 
     long bytes() {
-      return tensors.stream().mapToLong(tensor -> tensor.memory().byteSize()).sum();
+      return tensors.stream().mapToLong(tensor -> tensor.bytes()).sum();
     }
 
     @Override

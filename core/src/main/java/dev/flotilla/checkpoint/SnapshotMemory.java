@@ -23,7 +23,7 @@ final class SnapshotMemory implements AutoCloseable {
   }
 
   LiveTensor copy(LiveTensor live) {
-    var block = next(live.memory().byteSize());
+    var block = next(live.bytes());
     block.memory().copyFrom(live.memory());
     return new LiveTensor(live.name(), live.type(), live.shape(), block.memory());
   }

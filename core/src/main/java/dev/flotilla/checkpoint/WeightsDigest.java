@@ -40,9 +40,14 @@ public final class WeightsDigest {
    * @throws IllegalArgumentException if a tensor is not dense, or of a type that cannot be stored
    */
   public static String of(Map<String, Tensor> tensors) {
+    return of(WeightSource.of(tensors));
+  }
+
+  /** Returns the digest of dense tensors, each brought when its turn comes. */
+  public static String of(WeightSource weights) {
     var digest = new WeightsDigest(Digests.newSha256());
     try (var _ = TensorScope.open()) {
-      LiveTensor.inNameOrder(tensors).forEach(digest::add);
+      LiveTensor.inNameOrder(weights).forEach(digest::add);
     }
     return HexFormat.of().formatHex(digest.sha256.digest());
   }

@@ -1,7 +1,6 @@
 package dev.flotilla.config;
 
 import dev.flotilla.checkpoint.CheckpointException;
-import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.optim.GroupSettings;
@@ -277,16 +276,14 @@ public final class ConfiguredRun {
     try (var trainer = builder.build()) {
       location.resume(trainer, people);
       var result = trainer.fit(source, epochs());
-      trainer.averageStatistics();
       double seconds = (System.nanoTime() - start) / 1e9;
       var summary = RunSummary.of(trainer, result, seconds, config.resolved());
       summary.putAll(SavedSamples.of(config.data()).forSummary());
       if (config.ema() != null) {
         trainer.saveEma(RunPaths.emaIn(location.out()));
       }
+      trainer.saveModel(RunPaths.modelIn(location.out()));
       if (folder != null) {
-        var file = RunPaths.modelIn(folder.path());
-        SafetensorsWriter.write(file, trainer.model().state(), Map.of());
         folder.writeConfiguration(config.model().configuration());
       }
       events.on(new TrainingEvent.Finished(summary));

@@ -299,10 +299,31 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   /** Returns all parameters and buffers in name order: what a published model file holds. */
   public SequencedMap<String, Tensor> state() {
     gate.requireAll();
+    return stateInSections();
+  }
+
+  /**
+   * Returns what {@link #state} does, where perhaps not all parameters have values: see {@link
+   * #bring}.
+   */
+  public SequencedMap<String, Tensor> stateInSections() {
     var state = new TreeMap<String, Tensor>(arena.parameters());
     state.putAll(frozen);
     state.putAll(buffers.buffers());
     return state;
+  }
+
+  /** Brings the values of one parameter; those of others may go. All ranks call it together. */
+  public void bring(String name) {
+    arena.layout().slots().stream()
+        .filter(slot -> slot.spec().name().equals(name))
+        .flatMap(slot -> arena.sections().stream().filter(it -> it.range().holds(slot.range())))
+        .forEach(gate::enterSection);
+  }
+
+  /** Tells whether all parameters have values on this rank. */
+  public boolean hasAllParameters() {
+    return gate.hasAll();
   }
 
   @Override

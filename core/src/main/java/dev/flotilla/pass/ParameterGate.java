@@ -53,6 +53,22 @@ public interface ParameterGate {
   }
 
   /**
+   * Waits until the parameters of one section are there; those of the one before may go. All ranks
+   * call it together.
+   */
+  default void enterSection(Section section) {
+    settle();
+  }
+
+  /** Ends what {@link #enterSection} has begun. */
+  default void leaveSection() {}
+
+  /** Tells whether all parameters are there, on this rank alone. */
+  default boolean hasAll() {
+    return true;
+  }
+
+  /**
    * Hands every section to an action while its parameters are there; all ranks call it together.
    *
    * @param changes whether the action changes them

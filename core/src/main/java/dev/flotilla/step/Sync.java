@@ -49,8 +49,8 @@ public interface Sync extends AutoCloseable {
   }
 
   /**
-   * Runs forward passes of all ranks, as many on each, as {@link #whileAveraged} would; parameters
-   * need not all be there at a time.
+   * Runs what needs the parameters of one segment at a time, such as forward passes, as many on
+   * each rank, as {@link #whileAveraged} would; they need not all be there at once.
    */
   default <T> T whileEvaluated(Supplier<T> passes) {
     return whileAveraged(passes);
@@ -76,6 +76,11 @@ public interface Sync extends AutoCloseable {
 
   /** Gives all ranks the average of their parameters for good; all ranks call it together. */
   default void average() {}
+
+  /** Ends training: parameters that differ are averaged for good. All ranks call it together. */
+  default void end() {
+    average();
+  }
 
   /** Returns what the run's summary should say; nothing by default. */
   default Map<String, Object> metrics() {

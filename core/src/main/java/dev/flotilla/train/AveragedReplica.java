@@ -1,6 +1,5 @@
 package dev.flotilla.train;
 
-import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.pass.Evaluation;
@@ -60,7 +59,7 @@ record AveragedReplica(Replica replica, MovingAverage average, Optional<String> 
 
   /** Returns a digest of the average, if there is one. */
   Optional<String> digest() {
-    return name.map(_ -> read(model -> WeightsDigest.of(model.state())));
+    return name.map(_ -> average.whileInPlace(replica::digest));
   }
 
   private void requireOne() {

@@ -119,7 +119,7 @@ final class FitLoop {
     }
     trainer.awaitSave();
     training.start(training.seconds());
-    trainer.averageParameters();
+    trainer.endTraining();
     training.stop();
     progress.isUnderWay = false;
     trainer.epochs(progress.firstEpoch + begun());

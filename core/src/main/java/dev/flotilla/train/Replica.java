@@ -2,6 +2,8 @@ package dev.flotilla.train;
 
 import dev.flotilla.checkpoint.SafetensorsWriter;
 import dev.flotilla.checkpoint.SavedCheckpoint;
+import dev.flotilla.checkpoint.WeightSource;
+import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.pass.BoundModel;
@@ -17,6 +19,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -54,18 +57,38 @@ record Replica(
   /** Writes the average of all ranks, by rank 0; the others wait for it. */
   void write(Path file) {
     try {
-      whilePublished(() -> writtenByRank0(file));
+      Path _ = whileStreamed(weights -> writtenByRank0(file, weights));
     } finally {
       Preparation.patient(collective).barrier();
     }
   }
 
-  private Path writtenByRank0(Path file) {
-    var weights = model.state();
-    if (collective.rank() == 0) {
-      SafetensorsWriter.write(file, weights, Map.of());
+  private Path writtenByRank0(Path file, WeightSource weights) {
+    try {
+      if (collective.rank() == 0) {
+        SafetensorsWriter.write(file, weights, Map.of());
+      }
+    } finally {
+      // Also where the file system fails: the others would wait for what this rank sends.
+      SafetensorsWriter.visit(weights);
     }
     return file;
+  }
+
+  /** Returns a digest of the average of all ranks. */
+  String digest() {
+    return whileStreamed(WeightsDigest::of);
+  }
+
+  private <T> T whileStreamed(Function<WeightSource, T> action) {
+    return sync.whileEvaluated(
+        () ->
+            statistics.whileAveraged(
+                () -> {
+                  try (var weights = new StreamedWeights(model)) {
+                    return action.apply(weights);
+                  }
+                }));
   }
 
   /** Compares the parameters of all ranks if that is due after so many updates. */

@@ -1,6 +1,5 @@
 package dev.flotilla.train;
 
-import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
@@ -62,7 +61,7 @@ public final class RunSummary {
     summary.put("data_wait_seconds", result.dataWaitSeconds());
     summary.put("wall_seconds", wallSeconds);
     summary.putAll(trainer.metrics());
-    summary.put("weights_sha256", WeightsDigest.of(trainer.model().state()));
+    summary.put("weights_sha256", trainer.weightsDigest());
     trainer.emaDigest().ifPresent(digest -> summary.put("ema_sha256", digest));
     summary.put("configuration", configuration);
     return summary;

@@ -406,8 +406,9 @@ public final class Trainer implements AutoCloseable {
   }
 
   /**
-   * Gives all ranks the average of their parameters, where a technique lets these differ; all of
-   * them call it together. {@link #fit} ends with it.
+   * Gives all ranks all parameters: their average, where a technique lets them differ, or what each
+   * holds a slice of; all of them call it together. {@link #fit} ends with the average, but leaves
+   * slices where they are.
    */
   public void averageParameters() {
     runner.sync().average();
@@ -500,6 +501,15 @@ public final class Trainer implements AutoCloseable {
   }
 
   /** Returns a digest of the moving average, if there is one; all ranks call it together. */
+  /** Ends a fit: ranks whose parameters differ get their average. */
+  void endTraining() {
+    runner.sync().end();
+  }
+
+  String weightsDigest() {
+    return replica.digest();
+  }
+
   Optional<String> emaDigest() {
     return ema.digest();
   }

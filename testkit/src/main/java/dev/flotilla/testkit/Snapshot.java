@@ -19,9 +19,10 @@ import org.bytedeco.pytorch.global.torch;
  */
 public record Snapshot(Map<String, double[]> values) {
 
-  /** Copies what a trainer's model holds now. */
+  /** Copies what a trainer's model holds now; all ranks call it together if they hold slices. */
   public static Snapshot of(Trainer trainer) {
-    return of(trainer.model());
+    var model = trainer.model();
+    return model.hasAllParameters() ? of(model) : trainer.read(Snapshot::of);
   }
 
   /** Copies the moving average of a trainer's weights; all ranks call it together. */

@@ -39,6 +39,8 @@ import java.util.stream.IntStream;
  */
 final class SegmentGather implements Sync, ParameterGate {
 
+  private static final int NONE = -1;
+
   private final Collective group;
   private final ParameterArena arena;
   private final KeptSlices kept;
@@ -52,6 +54,8 @@ final class SegmentGather implements Sync, ParameterGate {
   private final Set<Integer> staying;
   // Sections that hold no values, while this rank runs alone.
   private final Set<Integer> lent = new HashSet<>();
+  // The section that is there for a reader alone.
+  private int entered = NONE;
   private boolean isAlone;
   private boolean isWhole;
   private int first = 0;
@@ -260,20 +264,42 @@ final class SegmentGather implements Sync, ParameterGate {
 
   @Override
   public void forEachSection(List<Section> all, boolean changes, Consumer<Section> action) {
-    settle();
-    beginForward();
-    for (int i = 0; i < sections.size(); i++) {
-      var section = sections.get(i);
-      boolean wasPresent = section.isPresent();
-      bring(List.of(i));
+    for (var section : sections) {
+      enterSection(section);
       action.accept(section);
       if (changes) {
         arena.takeValues(section);
       }
-      if (!wasPresent) {
-        section.free();
-      }
     }
+    leaveSection();
+  }
+
+  @Override
+  public void enterSection(Section section) {
+    int wanted = sections.indexOf(section);
+    if (wanted == entered) {
+      return;
+    }
+    leaveSection();
+    settle();
+    beginForward();
+    if (!section.isPresent()) {
+      bring(List.of(wanted));
+      entered = wanted;
+    }
+  }
+
+  @Override
+  public void leaveSection() {
+    if (entered != NONE) {
+      sections.get(entered).free();
+      entered = NONE;
+    }
+  }
+
+  @Override
+  public boolean hasAll() {
+    return isWhole;
   }
 
   /** What an update has changed must be gathered again. */
@@ -329,6 +355,12 @@ final class SegmentGather implements Sync, ParameterGate {
   @Override
   public void average() {
     gatherAll();
+  }
+
+  /** Ranks may not have room for all parameters, and need not look at them. */
+  @Override
+  public void end() {
+    settle();
   }
 
   @Override

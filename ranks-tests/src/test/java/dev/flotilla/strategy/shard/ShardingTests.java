@@ -1,7 +1,9 @@
 package dev.flotilla.strategy.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
@@ -29,9 +31,13 @@ import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
+import java.nio.file.Path;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
@@ -42,6 +48,7 @@ import java.util.stream.Stream;
 import org.bytedeco.javacpp.Pointer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -272,6 +279,39 @@ class ShardingTests {
             });
     assertThat(ahead.relativeDistance(waiting)).isZero();
     assertThat(seen).hasSize(stage < 3 ? 1 : 0);
+  }
+
+  /** Ranks of stage 3 may have no room for all parameters, also when training has ended. */
+  @Test
+  void aFitLeavesSlicesWhereTheyAreAndWritesThemWhole(@TempDir Path folder) {
+    Map<Integer, Snapshot> read = new HashMap<>();
+    for (int stage : List.of(1, 3)) {
+      var file = folder.resolve(stage + ".safetensors");
+      var snapshot =
+          onTwoRanks(
+              world -> trainer(world, new Sharding(stage)),
+              (trainer, _) -> {
+                trainer.fit(POINTS.batches(8), 1);
+                trainer.saveModel(file);
+                saveNowhere(trainer, file);
+                assertThat(trainer.model().hasAllParameters()).isEqualTo(stage == 1);
+              });
+      read.put(stage, snapshot);
+    }
+    assertThat(Objects.requireNonNull(read.get(3)).isSameAs(Objects.requireNonNull(read.get(1))))
+        .isTrue();
+    assertThat(folder.resolve("3.safetensors"))
+        .hasSameBinaryContentAs(folder.resolve("1.safetensors"));
+  }
+
+  /** The rank that cannot write says so; the others do not wait for what it would have sent. */
+  private static void saveNowhere(Trainer trainer, Path file) {
+    var below = file.resolve("model.safetensors");
+    if (trainer.collective().rank() == 0) {
+      assertThatThrownBy(() -> trainer.saveModel(below)).isInstanceOf(CheckpointException.class);
+    } else {
+      trainer.saveModel(below);
+    }
   }
 
   private static Snapshot steps(int stage, BiConsumer<Trainer, Batch> step) {
