@@ -205,9 +205,7 @@ final class DeviceCheck {
         double allowed = row.rounding() > 1e-3 ? row.rounding() : 1e-4;
         verdicts.expect(
             row + ": two ranks as one", allowed > 0.1 || distance < allowed, number(distance));
-        var onCpu =
-            Ranks.of(2)
-                .callWorlds(world -> job.train(DeviceChoice.CPU, world, with));
+        var onCpu = Ranks.of(2).callWorlds(world -> job.train(DeviceChoice.CPU, world, with));
         // Between two averages of local SGD ranks differ, and so they must.
         boolean agree = onCpu.get(0).isSameAs(onCpu.get(1));
         verdicts.expect(

@@ -31,7 +31,9 @@ record Packed(
   /** Elements of a piece in main memory: what operators make on their way stays in the cache. */
   private static final long PIECE = 1 << 18;
 
-  /** Elements of a piece on a GPU, where starting an operator costs as much as a million of them. */
+  /**
+   * Elements of a piece on a GPU, where starting an operator costs as much as a million of them.
+   */
   private static final long DEVICE_PIECE = 1 << 24;
 
   /**

@@ -79,7 +79,8 @@ final class BadRecipeTests {
         "clip: 5 | clip: must be a mapping, but was '5' (allowed keys: norm)",
         "eval: {every: daily} | eval.every: must be epoch, end or a number of updates, but was 'd",
         "eval: {every: 0} | eval.every: must be epoch, end or a number of updates, but was '0'",
-        "eval: {evry: end} | eval.evry: unknown key; did you mean 'every'? (allowed: every, batch, also)",
+        "eval: {evry: end} | eval.evry: unknown key; did you mean 'every'? (allowed: every, batch,"
+            + " also)",
         "timeout: soon | timeout: must be a time such as 60, 60s, 500ms, 2m or 1h, but was 'soon'",
         "timeout: 0 | timeout: must be greater than 0, but was 0s",
         "join_timeout: 0 | join_timeout: must be greater than 0, but was 0s",
