@@ -500,16 +500,17 @@ public final class Trainer implements AutoCloseable {
     return all;
   }
 
-  /** Returns a digest of the moving average, if there is one; all ranks call it together. */
   /** Ends a fit: ranks whose parameters differ get their average. */
   void endTraining() {
     runner.sync().end();
   }
 
+  /** Returns a digest of the weights; all ranks call it together. */
   String weightsDigest() {
     return replica.digest();
   }
 
+  /** Returns a digest of the moving average, if there is one; all ranks call it together. */
   Optional<String> emaDigest() {
     return ema.digest();
   }
