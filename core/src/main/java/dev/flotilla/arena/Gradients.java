@@ -303,6 +303,13 @@ public final class Gradients implements AutoCloseable {
     }
   }
 
+  /** Makes all gradients of one parameter zero. */
+  public void clear(Slot slot) {
+    try (var _ = TensorScope.open()) {
+      memory.values().narrow(0, slot.offset(), slot.length()).zero_();
+    }
+  }
+
   /** Tells whether all gradients of one parameter are zero. */
   public boolean isZero(Slot slot) {
     try (var _ = TensorScope.open()) {

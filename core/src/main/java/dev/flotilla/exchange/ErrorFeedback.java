@@ -185,6 +185,11 @@ public final class ErrorFeedback implements AutoCloseable {
     }
 
     @Override
+    public void clear(Slot slot) {
+      gradients.clear(slot);
+    }
+
+    @Override
     public boolean isZero(Slot slot) {
       return gradients.isZero(slot);
     }

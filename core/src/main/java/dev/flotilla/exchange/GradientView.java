@@ -45,6 +45,9 @@ public interface GradientView {
   /** Tells whether no gradient is infinite or undefined, on any rank. */
   boolean isFinite();
 
+  /** Makes all gradients of one parameter zero. */
+  void clear(Slot slot);
+
   /** Tells whether all gradients of one parameter are zero, on every rank that holds any. */
   boolean isZero(Slot slot);
 

@@ -59,6 +59,13 @@ record GradientsAtParameters(ParameterArena arena) implements GradientView {
   }
 
   @Override
+  public void clear(Slot slot) {
+    try (var _ = TensorScope.open()) {
+      of(slot).forEach(Tensor::zero_);
+    }
+  }
+
+  @Override
   public boolean isZero(Slot slot) {
     try (var _ = TensorScope.open()) {
       return of(slot).allMatch(gradient -> gradient.abs().max().item_double() == 0);

@@ -33,6 +33,11 @@ record ReducedGradients(Gradients gradients) implements GradientView {
   }
 
   @Override
+  public void clear(Slot slot) {
+    gradients.clear(slot);
+  }
+
+  @Override
   public boolean isZero(Slot slot) {
     return gradients.isZero(slot);
   }

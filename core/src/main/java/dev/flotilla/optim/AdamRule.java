@@ -9,8 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.bytedeco.pytorch.IValue;
-import org.bytedeco.pytorch.Scalar;
-import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /** Adam and AdamW over arena slices: they differ only in the operator. */
@@ -22,8 +20,8 @@ final class AdamRule implements Optimizer.Bound {
   private final boolean amsgrad;
   private final int kinds;
   private final List<GroupState> groups;
-  private final Map<Integer, IValue> stepLists = new HashMap<>();
-  private final Tensor step;
+  private final Map<Count, IValue> stepLists = new HashMap<>();
+  private final UpdateNumbers steps;
   private final IValue noMaxima = Operator.list(List.of());
 
   /**
@@ -43,16 +41,17 @@ final class AdamRule implements Optimizer.Bound {
     this.amsgrad = amsgrad;
     this.kinds = amsgrad ? 3 : 2;
     this.groups = groups.stream().map(group -> new GroupState(group, kinds)).toList();
-    try (var _ = TensorScope.open()) {
-      step = TensorScope.keep(deviceOf(groups).zeros(torch.ScalarType.Float));
-    }
+    steps = new UpdateNumbers(this.groups, deviceOf(groups), torch.ScalarType.Float);
   }
 
   /** The operator wants its count once for every slice. */
-  private IValue steps(int slices) {
+  private IValue steps(GroupValues values, int slices) {
     return stepLists.computeIfAbsent(
-        slices, count -> Operator.list(Collections.nCopies(count, step)));
+        new Count(values.frozenEpochs(), slices),
+        count -> Operator.list(Collections.nCopies(count.slices, steps.of(values))));
   }
+
+  private record Count(int frozenEpochs, int slices) {}
 
   /** The operator wants its count beside the parameters. */
   private static ComputeDevice deviceOf(List<ParameterGroup> groups) {
@@ -61,9 +60,7 @@ final class AdamRule implements Optimizer.Bound {
 
   @Override
   public void update(double lr) {
-    try (var one = new Scalar(1.0)) {
-      step.add_(one);
-    }
+    steps.next();
     for (var group : groups) {
       group.update(slices -> update(slices, group.values(), group.lr(lr)));
     }
@@ -76,7 +73,7 @@ final class AdamRule implements Optimizer.Bound {
         slices.state(0),
         slices.state(1),
         amsgrad ? slices.state(2) : noMaxima,
-        steps(slices.count()),
+        steps(values, slices.count()),
         lr,
         values.betasOr(betas).get(0),
         values.betasOr(betas).get(1),
@@ -90,7 +87,7 @@ final class AdamRule implements Optimizer.Bound {
 
   @Override
   public void remember(State state) {
-    state.tensor("step", step);
+    steps.remember(state);
     GroupState.rememberAll(groups, kinds, state.part("moments"));
   }
 
@@ -99,7 +96,7 @@ final class AdamRule implements Optimizer.Bound {
     groups.forEach(GroupState::close);
     stepLists.values().forEach(TensorScope::free);
     TensorScope.free(noMaxima);
-    TensorScope.free(step);
+    steps.close();
     fused.close();
   }
 }

@@ -1,10 +1,12 @@
 package dev.flotilla.optim;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.optim.Packed.Piece;
 import dev.flotilla.state.State;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 
 /** A rule that looks at each element alone and has no fused operator. */
 final class ElementwiseRule implements Optimizer.Bound {
@@ -26,7 +28,7 @@ final class ElementwiseRule implements Optimizer.Bound {
   private final int kinds;
   private final Formula formula;
   private final List<GroupState> groups;
-  private final UpdateNumber number = new UpdateNumber();
+  private final UpdateNumbers numbers;
 
   /**
    * Allocates the rule's memory.
@@ -37,12 +39,14 @@ final class ElementwiseRule implements Optimizer.Bound {
     this.kinds = kinds;
     this.formula = formula;
     this.groups = groups.stream().map(group -> new GroupState(group, kinds)).toList();
+    numbers = new UpdateNumbers(this.groups, ComputeDevice.CPU, torch.ScalarType.Double);
   }
 
   @Override
   public void update(double lr) {
-    long update = number.next();
+    numbers.next();
     for (var group : groups) {
+      long update = numbers.number(group.values());
       group.update(
           slices ->
               slices.forEach(piece -> formula.apply(piece, group.values(), group.lr(lr), update)));
@@ -58,13 +62,13 @@ final class ElementwiseRule implements Optimizer.Bound {
 
   @Override
   public void remember(State state) {
-    number.remember(state);
+    numbers.remember(state);
     GroupState.rememberAll(groups, kinds, state.part("memory"));
   }
 
   @Override
   public void close() {
     groups.forEach(GroupState::close);
-    number.close();
+    numbers.close();
   }
 }

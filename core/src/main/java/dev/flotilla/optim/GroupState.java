@@ -8,6 +8,7 @@ import dev.flotilla.optim.ParameterGroup.Slice;
 import dev.flotilla.state.State;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -69,6 +70,7 @@ final class GroupState implements AutoCloseable {
   private final List<List<Tensor>> tensors;
   private final boolean isOwned;
   private final GroupValues values;
+  private final BooleanSupplier isFrozen;
   private final List<Integer> away = new ArrayList<>();
   private @Nullable Packed here;
 
@@ -86,6 +88,7 @@ final class GroupState implements AutoCloseable {
     memory = group.memory();
     slices = group.slices();
     values = group.values();
+    isFrozen = group.isFrozen();
     this.tensors = new ArrayList<>(tensors);
     this.isOwned = isOwned;
   }
@@ -104,9 +107,13 @@ final class GroupState implements AutoCloseable {
 
   /**
    * Lets a rule update all slices: at once those that are on the device, and one after the other
-   * those of which something has to be brought there first, and back.
+   * those of which something has to be brought there first, and back; none while the group is
+   * frozen.
    */
   void update(Consumer<Packed> rule) {
+    if (isFrozen()) {
+      return;
+    }
     var present = here == null ? settle() : here;
     if (present.count() > 0) {
       rule.accept(present);
@@ -162,6 +169,10 @@ final class GroupState implements AutoCloseable {
         }
       }
     }
+  }
+
+  boolean isFrozen() {
+    return isFrozen.getAsBoolean();
   }
 
   GroupValues values() {

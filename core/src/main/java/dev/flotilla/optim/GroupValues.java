@@ -9,8 +9,15 @@ import org.jspecify.annotations.Nullable;
  * @param weightDecay decay λ
  * @param lrFactor factor on the learning rate of an update
  * @param betas decay rates of moments, or null for the optimizer's
+ * @param frozenEpochs epochs at the start in which they stay as they are
  */
-public record GroupValues(double weightDecay, double lrFactor, @Nullable List<Double> betas) {
+public record GroupValues(
+    double weightDecay, double lrFactor, @Nullable List<Double> betas, int frozenEpochs) {
+
+  /** Returns values of parameters that are never frozen. */
+  public GroupValues(double weightDecay, double lrFactor, @Nullable List<Double> betas) {
+    this(weightDecay, lrFactor, betas, 0);
+  }
 
   /** Returns values that differ from the optimizer's in the decay alone. */
   public static GroupValues ofWeightDecay(double weightDecay) {

@@ -55,7 +55,7 @@ public record Groups(
       problems.add(
           problem(
               groups.stream().anyMatch(GroupSettings::hasRates) ? "groups" : "layer_decay",
-              rule + " has one learning rate for all parameters",
+              rule + " has one learning rate for all parameters, and freezes none",
               "state weight_decay alone, or take one of Flotilla's own optimizers"));
     }
     for (int i = 0; i < groups.size(); i++) {

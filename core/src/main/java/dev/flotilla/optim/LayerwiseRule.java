@@ -65,7 +65,7 @@ final class LayerwiseRule implements Optimizer.Bound {
   private final SumOverRanks ranks;
   private final List<Member> members = new ArrayList<>();
   private final Tensor squares;
-  private final UpdateNumber number = new UpdateNumber();
+  private final UpdateNumbers numbers;
 
   /**
    * Allocates the rule's memory.
@@ -88,6 +88,8 @@ final class LayerwiseRule implements Optimizer.Bound {
       members.add(new Member(new GroupState(group, kinds), group, isAdapted, rows));
       rows += isAdapted ? group.parameters().size() : 0;
     }
+    var states = members.stream().map(Member::state).toList();
+    numbers = new UpdateNumbers(states, ComputeDevice.CPU, torch.ScalarType.Double);
     var device = groups.isEmpty() ? ComputeDevice.CPU : groups.getFirst().memory().device();
     try (var _ = TensorScope.open()) {
       squares = TensorScope.keep(device.zeros(torch.ScalarType.Double, 2, rows));
@@ -96,16 +98,17 @@ final class LayerwiseRule implements Optimizer.Bound {
 
   @Override
   public void update(double lr) {
-    long update = number.next();
+    numbers.next();
     squares.zero_();
-    members.forEach(member -> measure(member, update));
+    members.forEach(this::measure);
     if (squares.numel() > 0) {
       ranks.add(squares);
     }
-    members.forEach(member -> apply(member, lr, update));
+    members.forEach(member -> apply(member, lr));
   }
 
-  private void measure(Member member, long update) {
+  private void measure(Member member) {
+    long update = numbers.number(member.group.values());
     member.state.update(
         slices ->
             slices.forEach(
@@ -127,8 +130,9 @@ final class LayerwiseRule implements Optimizer.Bound {
         .add_(values.norm().to(torch.ScalarType.Double).square_());
   }
 
-  private void apply(Member member, double lr, long update) {
+  private void apply(Member member, double lr) {
     var group = member.group.values();
+    long update = numbers.number(group);
     double rate = member.group.lr(lr);
     try (var _ = TensorScope.open()) {
       var ratios = member.isAdapted ? formula.ratio(norms(member), group, rate) : null;
@@ -153,7 +157,7 @@ final class LayerwiseRule implements Optimizer.Bound {
 
   @Override
   public void remember(State state) {
-    number.remember(state);
+    numbers.remember(state);
     GroupState.rememberAll(
         members.stream().map(Member::state).toList(), kinds, state.part("memory"));
   }
@@ -162,6 +166,6 @@ final class LayerwiseRule implements Optimizer.Bound {
   public void close() {
     members.forEach(member -> member.state.close());
     TensorScope.free(squares);
-    number.close();
+    numbers.close();
   }
 }

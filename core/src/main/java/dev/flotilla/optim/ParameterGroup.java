@@ -3,6 +3,7 @@ package dev.flotilla.optim;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.StateMemory;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -13,9 +14,14 @@ import org.bytedeco.pytorch.Tensor;
  *     neighbours, and hold no more than parts of a parameter where ranks share it
  * @param values what they have of their own
  * @param memory where the rule keeps what it remembers for them
+ * @param isFrozen tells whether they stay as they are in the next update
  */
 public record ParameterGroup(
-    List<Slice> slices, List<Extent> parameters, GroupValues values, StateMemory memory) {
+    List<Slice> slices,
+    List<Extent> parameters,
+    GroupValues values,
+    StateMemory memory,
+    BooleanSupplier isFrozen) {
 
   /**
    * Where a parameter lies in the arena.
@@ -38,6 +44,12 @@ public record ParameterGroup(
   public ParameterGroup {
     slices = List.copyOf(slices);
     parameters = List.copyOf(parameters);
+  }
+
+  /** Groups slices of parameters that are never frozen. */
+  public ParameterGroup(
+      List<Slice> slices, List<Extent> parameters, GroupValues values, StateMemory memory) {
+    this(slices, parameters, values, memory, () -> false);
   }
 
   /** Groups slices, each a parameter of its own, whose rule keeps its memory beside them. */

@@ -62,7 +62,9 @@ public record Sgd(
       public void update(double lr) {
         // The same operators as libtorch's own loop, so that the result is the same to the bit.
         try (var _ = TensorScope.open()) {
-          groups.forEach(group -> updateGroup(group, new Scalar(-group.lr(lr))));
+          groups.stream()
+              .filter(group -> !group.isFrozen().getAsBoolean())
+              .forEach(group -> updateGroup(group, new Scalar(-group.lr(lr))));
         }
       }
 

@@ -69,6 +69,9 @@ public record TorchOptimizer(
     public void update(double lr) {
       try (var _ = TensorScope.open()) {
         for (int group = 0; group < groups.size(); group++) {
+          if (groups.get(group).isFrozen().getAsBoolean()) {
+            continue;
+          }
           var optimizer = optimizers.get(group);
           var options = optimizer.param_groups();
           for (long i = 0; i < options.size(); i++) {

@@ -20,6 +20,7 @@ final class ParameterGroups implements AutoCloseable {
 
   private final Layout layout;
   private final StateMemory memory;
+  private final UpdateSettings settings;
   private final List<Slice> parts;
   private final List<Slice> slices = new ArrayList<>();
   private final List<ParameterGroup> groups = new ArrayList<>();
@@ -33,6 +34,7 @@ final class ParameterGroups implements AutoCloseable {
   ParameterGroups(Layout layout, UpdateSettings settings, List<Slice> parts, StateMemory memory) {
     this.layout = layout;
     this.memory = memory;
+    this.settings = settings;
     this.parts = parts;
     Map<Slot, GroupValues> values = new HashMap<>();
     layout.slots().forEach(slot -> values.put(slot, settings.valuesOf(slot.spec())));
@@ -65,7 +67,8 @@ final class ParameterGroups implements AutoCloseable {
       first = Math.max(end, first + 1);
     }
     if (!extents.isEmpty()) {
-      groups.add(new ParameterGroup(ofGroup, extents, values, memory));
+      groups.add(
+          new ParameterGroup(ofGroup, extents, values, memory, () -> settings.isFrozen(values)));
     }
   }
 

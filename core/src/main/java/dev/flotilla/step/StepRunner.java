@@ -2,6 +2,7 @@ package dev.flotilla.step;
 
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.ParameterArena;
+import dev.flotilla.arena.Slot;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.exchange.GradientView;
 import dev.flotilla.exchange.WindowExchange;
@@ -30,6 +31,11 @@ final class StepRunner {
   private final Consumer<String> notices;
   private final int ranks;
   private final Runnable heard;
+  private final UpdateSettings updateSettings;
+
+  /** Parameters that are frozen in the first epochs. */
+  private final List<Slot> thawing;
+
   private MicroStep step = MicroStep.NONE;
 
   /** What a window comes to: its totals, and whether an update follows. */
@@ -46,6 +52,11 @@ final class StepRunner {
     this.statistics = statistics;
     this.learningRate = learningRate;
     this.notices = context.notices();
+    updateSettings = context.updateSettings();
+    thawing =
+        arena.layout().slots().stream()
+            .filter(slot -> updateSettings.valuesOf(slot.spec()).frozenEpochs() > 0)
+            .toList();
     this.ranks = context.collective().size();
     this.heard = heard;
     workers = StepWorkers.of(made, context, statistics, this::mean);
@@ -162,7 +173,17 @@ final class StepRunner {
               .formatted(workers.isAlone() ? "this rank had no" : "no rank had a", updates));
       return false;
     }
+    clearFrozen(exchange.view());
     return apply(workers.refinements(), exchange.view());
+  }
+
+  /** What stays as it is has no part in the norm, as where PyTorch has no gradient. */
+  private void clearFrozen(GradientView view) {
+    for (var slot : thawing) {
+      if (updateSettings.isFrozen(updateSettings.valuesOf(slot.spec()))) {
+        view.clear(slot);
+      }
+    }
   }
 
   private boolean apply(List<GradientFilter> filters, GradientView view) {

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -20,12 +21,14 @@ import org.jspecify.annotations.Nullable;
  * @param noDecay names that are not decayed, or null for the optimizer's own rule
  * @param groups parameters with settings of their own
  * @param layerFactors by parameter, the factor on its rate for its place in the model
+ * @param epoch epochs that are over
  */
 public record UpdateSettings(
     Optimizer optimizer,
     @Nullable Predicate<String> noDecay,
     Groups groups,
-    Map<String, Double> layerFactors) {
+    Map<String, Double> layerFactors,
+    LongSupplier epoch) {
 
   /** Copies the factors. */
   public UpdateSettings {
@@ -34,13 +37,17 @@ public record UpdateSettings(
 
   /** Gives all parameters the optimizer's settings. */
   public UpdateSettings(Optimizer optimizer, @Nullable Predicate<String> noDecay) {
-    this(optimizer, noDecay, Groups.none(), Map.of());
+    this(optimizer, noDecay, Groups.none(), Map.of(), () -> 0);
   }
 
   /** Finds the place of each parameter in a model. */
   public UpdateSettings(
-      Optimizer optimizer, @Nullable Predicate<String> noDecay, Groups groups, Model model) {
-    this(optimizer, noDecay, groups, layerFactors(model, groups.layerDecay()));
+      Optimizer optimizer,
+      @Nullable Predicate<String> noDecay,
+      Groups groups,
+      Model model,
+      LongSupplier epoch) {
+    this(optimizer, noDecay, groups, layerFactors(model, groups.layerDecay()), epoch);
   }
 
   /** The last segment with parameters keeps the rate; one that shares a tensor counts first. */
@@ -72,7 +79,13 @@ public record UpdateSettings(
     return new GroupValues(
         decay == null ? usualDecay(spec) : decay,
         lr == null ? layerFactors.getOrDefault(spec.name(), 1.0) : lr / optimizer.lr(),
-        betas);
+        betas,
+        group.map(GroupSettings::frozenEpochs).orElse(0));
+  }
+
+  /** Tells whether parameters with such values stay as they are in this epoch. */
+  boolean isFrozen(GroupValues values) {
+    return epoch.getAsLong() < values.frozenEpochs();
   }
 
   private double usualDecay(ParameterSpec spec) {

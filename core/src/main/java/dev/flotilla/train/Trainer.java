@@ -127,7 +127,11 @@ public final class Trainer implements AutoCloseable {
   private MicroSteps newRunner(StepPlan plan) {
     var update =
         new UpdateSettings(
-            settings.optimizer(), settings.noDecay(), settings.groups(), settings.model());
+            settings.optimizer(),
+            settings.noDecay(),
+            settings.groups(),
+            settings.model(),
+            this::epoch);
     var context =
         new StepContext(
             model,

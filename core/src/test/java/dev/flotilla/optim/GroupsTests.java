@@ -130,8 +130,8 @@ class GroupsTests {
     assertThat(problems(new Ascent(1), GroupSettings.ofWeightDecay(0, "*.bias"))).isEmpty();
     assertThat(problems(new Ascent(1), GroupSettings.ofLr(0.1, "*.bias")))
         .containsExactly(
-            "groups: Ascent has one learning rate for all parameters (state weight_decay alone, or"
-                + " take one of Flotilla's own optimizers)");
+            "groups: Ascent has one learning rate for all parameters, and freezes none (state"
+                + " weight_decay alone, or take one of Flotilla's own optimizers)");
     assertThat(new Groups(List.of(), 0.5).problems(new Ascent(1), NAMES))
         .extracting(Problem::key)
         .containsExactly("layer_decay");
@@ -161,10 +161,10 @@ class GroupsTests {
 
   @Test
   void badNumbersAreRefusedAllAtOnce() {
-    assertThatThrownBy(() -> new GroupSettings(List.of(), -1.0, -1.0, List.of(1.0)))
-        .isInstanceOfSatisfying(ConfigException.class, e -> assertThat(e.problems()).hasSize(4));
+    assertThatThrownBy(() -> new GroupSettings(List.of(), -1.0, -1.0, List.of(1.0), -1))
+        .isInstanceOfSatisfying(ConfigException.class, e -> assertThat(e.problems()).hasSize(5));
     assertThatThrownBy(() -> new GroupSettings(List.of("a"), null, null, null))
-        .hasMessageContaining("must state lr, weight_decay or betas");
+        .hasMessageContaining("must state lr, weight_decay, betas or frozen_epochs");
     assertThatThrownBy(() -> new Groups(List.of(), 1.5))
         .hasMessageContaining("layer_decay: must be in (0, 1], but was 1.5");
     assertThatThrownBy(() -> new Lars(1, 0)).hasMessageContaining("without either no parameter");

@@ -14,6 +14,8 @@ import dev.flotilla.optim.GroupSettings;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Sgd;
 import dev.flotilla.strategy.PlanRejectedException;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.testkit.ColouredPoints;
@@ -26,6 +28,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,6 +120,64 @@ class ParameterGroupsTests {
         Ranks.of(2).callWorlds(it -> train(it, folder.resolve("parts"), true, 12)).getFirst();
     assertThat(resumed.isSameAs(whole)).isTrue();
     assertThat(whole.relativeDistance(one)).isLessThan(1e-10);
+  }
+
+  /** Three updates an epoch; the bottom layer stays as it is in the first of them. */
+  private static TrainerBuilder thawing(World world, int updates, Strategy... techniques) {
+    return trainer(world, new AdamW(0.01, List.of(0.9, 0.999), 1e-12, 0.1))
+        .strategy(new ClipByNorm(0.1))
+        .strategy(techniques)
+        .loop(LoopSettings.defaults().endAfterUpdates(updates));
+  }
+
+  private static Snapshot fit(Trainer trainer) {
+    int ranks = trainer.collective().size();
+    trainer.fit(POINTS.batches(160 / ranks).shuffled(7), 3);
+    return Snapshot.of(trainer);
+  }
+
+  private static Snapshot thawed(World world, int updates, Strategy... techniques) {
+    var builder = thawing(world, updates, techniques).groups(GroupSettings.frozenFor(1, "fc1.*"));
+    try (var trainer = builder.build()) {
+      return fit(trainer);
+    }
+  }
+
+  @Test
+  void aGroupStaysAsItIsUntilItsEpoch() {
+    Snapshot frozen;
+    try (var trainer = thawing(World.solo(), 3).freeze(it -> it.startsWith("fc1.")).build()) {
+      frozen = fit(trainer);
+    }
+    var before = thawed(World.solo(), 3);
+    // Frozen parameters count neither in the update nor in the norm that is clipped.
+    assertThat(before.relativeDistance(frozen)).isLessThan(1e-12);
+    assertThat(before.values().get("fc1.weight")).isEqualTo(frozen.values().get("fc1.weight"));
+    // Adam's first step is as long as the rate: its moments and their correction begin now.
+    var after = thawed(World.solo(), 4);
+    double weight = first(before, "fc1.weight");
+    double moved = Math.abs(first(after, "fc1.weight") - (1 - 0.01 * 0.1) * weight);
+    assertThat(moved).isCloseTo(0.01, within(1e-6));
+  }
+
+  @Test
+  void aGroupThatHasThawedGoesOnAndIsSharedOut(@TempDir Path folder) {
+    var whole = thawed(World.solo(), 8);
+    var slices = Ranks.of(2).callWorlds(it -> thawed(it, 8, new Sharding(2))).getFirst();
+    assertThat(slices.relativeDistance(whole)).isLessThan(1e-9);
+    Supplier<TrainerBuilder> saving =
+        () ->
+            thawing(World.solo(), 8)
+                .groups(GroupSettings.frozenFor(1, "fc1.*"))
+                .checkpoints(CheckpointSettings.in(folder));
+    try (var trainer = saving.get().build()) {
+      trainer.link(new StopsAfter(4));
+      assertThatThrownBy(() -> fit(trainer)).isInstanceOf(StoppedException.class);
+    }
+    try (var trainer = saving.get().build()) {
+      assertThat(trainer.resume(folder)).isPresent();
+      assertThat(fit(trainer).isSameAs(whole)).isTrue();
+    }
   }
 
   @Test

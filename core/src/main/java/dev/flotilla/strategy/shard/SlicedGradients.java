@@ -105,6 +105,13 @@ final class SlicedGradients implements GradientSlices, GradientView {
   }
 
   @Override
+  public void clear(Slot slot) {
+    try (var _ = TensorScope.open()) {
+      inside(slot).forEach(Tensor::zero_);
+    }
+  }
+
+  @Override
   public boolean isZero(Slot slot) {
     double most = 0;
     try (var _ = TensorScope.open()) {
