@@ -97,8 +97,7 @@ final class LrFindCommand implements Callable<Integer> {
   }
 
   private static String conclusion(LearningRates found) {
-    var end =
-        found.hasDiverged() ? "" : "the loss has not grown up to the highest rate: try --to\n";
+    var end = found.hasDiverged() ? "" : "the loss has not diverged up to the highest rate\n";
     if (found.suggested().isEmpty()) {
       return end + "no suggestion: the loss does not fall; try a lower --from, or more --updates\n";
     }

@@ -80,6 +80,8 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla train --set device=cuda", "depends on the build"),
           Map.entry("./flotilla run --nproc 2 --max-restarts 3000 --gpus", "depends on GPUs"),
           Map.entry("./flotilla fit-batch", "is for a GPU"),
+          Map.entry(
+              "./flotilla lr-find", "prints bits of a platform, and is in LearningRateFinderTests"),
           Map.entry("./flotilla bench", "prints what a machine is like"),
           Map.entry("./flotilla plan | grep", "prints what a machine is like"),
           Map.entry("./flotilla verify merge.yaml", "is the second of techniques/verify.md"),

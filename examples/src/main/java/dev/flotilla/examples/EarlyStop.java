@@ -7,22 +7,22 @@ import dev.flotilla.train.StopWhen;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.Digits;
-import dev.flotilla.zoo.model.LeNet5;
+import dev.flotilla.zoo.model.Mlp;
+import java.util.List;
 
 /** Learns more and more slowly until accuracy gets no better, and says how sure the model is. */
 public final class EarlyStop {
   public static void main(String[] args) {
-    var digits = new Digits();
     try (var trainer =
         Trainer.on(World.join())
-            .model(new LeNet5(10))
+            .model(new Mlp(1024, List.of(32), 10))
             .optimizer(new Momentum(0.05, 0.9))
-            .loop(it -> it.evaluateOn(digits.test()))
+            .loop(it -> it.evaluateOn(new Digits().test()))
             .metrics(Metric.mean("sure", it -> it.outputs().softmax(1).max(1).get0()))
             .stopWhen(StopWhen.noBetter("accuracy").patience(2))
             .callbacks(Callback.eachEvaluation((loop, _) -> loop.scaleLearningRate(0.5)))
             .build()) {
-      var result = trainer.fit(digits.train().batches(64).shuffled(42), 20);
+      var result = trainer.fit(new Digits().train().batches(64).shuffled(42), 20);
       System.out.println(result.updates() + " updates: " + result.evaluation().get().values());
     }
   }
