@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -209,8 +210,9 @@ class EmaRunTests {
         .isEqualTo(SavedRun.weightsDigest(run, SavedWeights.EMA).orElseThrow())
         .isNotEqualTo(summary.get("weights_sha256"));
     var average = SavedRun.evaluate(run, SavedWeights.EMA, config, World.solo());
-    var last = (Map<?, ?>) summary.get("metrics");
-    assertThat(average.loss()).isCloseTo((Double) last.get("ema/loss"), within(1e-6));
+    var last = (Map<?, ?>) Objects.requireNonNull(summary.get("metrics"));
+    double loss = (Double) Objects.requireNonNull(last.get("ema/loss"));
+    assertThat(average.loss()).isCloseTo(loss, within(1e-6));
     assertThat(average.loss()).isNotEqualTo(summary.get("loss"));
     // It compares the file with the digest in the summary.
     ModelExport.of(run, SavedWeights.EMA).toSafetensors(folder.resolve("export.safetensors"));
