@@ -5,6 +5,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.State;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -51,7 +52,8 @@ final class UpdateNumbers implements AutoCloseable {
 
   /** Returns the count of a group's updates. */
   Tensor of(GroupValues group) {
-    return byFrozenEpochs.getOrDefault(group.frozenEpochs(), byFrozenEpochs.get(0));
+    return Objects.requireNonNull(
+        byFrozenEpochs.getOrDefault(group.frozenEpochs(), byFrozenEpochs.get(0)));
   }
 
   /** Returns the number of a group's update, from 1. */
