@@ -13,7 +13,9 @@ import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.config.SavedWeights;
 import dev.flotilla.memory.DeviceChoice;
+import dev.flotilla.memory.Precision;
 import dev.flotilla.optim.Momentum;
+import dev.flotilla.pass.BoundModel;
 import dev.flotilla.predict.ModelExport;
 import dev.flotilla.predict.Predictor;
 import dev.flotilla.report.TrainingEvent;
@@ -25,6 +27,7 @@ import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.NormedPerceptron;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -225,6 +228,26 @@ class EmaRunTests {
             .isNotEqualTo(live.predict(test, 0, 1).getFirst().outputs());
       }
     }
+  }
+
+  /** Slices are those of the optimizer: with two ranks, half of the parameters each. */
+  @Test
+  void thePlanCountsItsMemory() {
+    var plain = new ConfiguredRun(recipe(Map.of()), World.solo());
+    var averaged = new ConfiguredRun(recipe(Map.of("ema", Map.of())), World.solo());
+    long parameters =
+        BoundModel.layoutOf(plain.config().model(), Precision.FLOAT32, _ -> false).bytes();
+    assertThat(averaged.arenaBytes() - plain.arenaBytes()).isEqualTo(parameters);
+    var two = new World(0, 2, 0, 2, 0, 1, new Rendezvous.SharedFile(folder));
+    for (int stage = 1; stage <= 3; stage++) {
+      long with = ofStage(recipe(Map.of("ema", Map.of())), two, stage);
+      long without = ofStage(recipe(Map.of()), two, stage);
+      assertThat(with - without).isBetween(parameters / 2, parameters / 2 + 4096);
+    }
+  }
+
+  private static long ofStage(RunConfig config, World world, int stage) {
+    return new ConfiguredRun(config, world).memoryByStage().get(stage).total();
   }
 
   @Test
