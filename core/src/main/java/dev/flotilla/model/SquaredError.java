@@ -1,7 +1,6 @@
 package dev.flotilla.model;
 
 import dev.flotilla.data.Batch;
-import dev.flotilla.memory.TensorScope;
 
 /**
  * Regression: squared differences, summed over the batch.
@@ -14,18 +13,8 @@ public record SquaredError() implements Objective {
 
   @Override
   public LossTerms loss(Activations outputs, Batch batch) {
-    try (var scope = TensorScope.open()) {
-      var given = Shape.of(outputs.only().shape());
-      var wanted = Shape.of(batch.targets().shape());
-      if (!given.equals(wanted)) {
-        throw new IllegalArgumentException(
-            "squared error compares number by number, but targets have shape %s: give both the same"
-                    .formatted(wanted)
-                + " shape");
-      }
-      var sum = outputs.only().sub(batch.targets()).square().sum();
-      return new LossTerms(scope.handOut(sum), outputs.only().numel());
-    }
+    return PairedNumbers.loss(
+        "squared error", outputs, batch, (given, wanted) -> given.sub(wanted).square().sum());
   }
 
   @Override
