@@ -11,6 +11,12 @@ import dev.flotilla.metric.Perplexity;
 import dev.flotilla.metric.PrecisionScore;
 import dev.flotilla.metric.R2Score;
 import dev.flotilla.metric.RecallScore;
+import dev.flotilla.model.AbsoluteError;
+import dev.flotilla.model.BinaryCrossEntropy;
+import dev.flotilla.model.CrossEntropy;
+import dev.flotilla.model.HuberLoss;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.SquaredError;
 import dev.flotilla.optim.Adagrad;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.AdamW;
@@ -63,6 +69,16 @@ final class BuiltIn implements CatalogueProvider {
         "lamb", Lamb.class,
         "lars", Lars.class,
         "lion", Lion.class);
+  }
+
+  @Override
+  public Map<String, Class<? extends Objective>> objectives() {
+    return Map.of(
+        "cross_entropy", CrossEntropy.class,
+        "bce_with_logits", BinaryCrossEntropy.class,
+        "mse", SquaredError.class,
+        "l1", AbsoluteError.class,
+        "huber", HuberLoss.class);
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.data.DataSource;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.settings.ConfigException;
@@ -74,6 +75,7 @@ public final class Catalogue {
 
   private Catalogue(List<? extends CatalogueProvider> providers) {
     kinds.put(Model.class, kind("model"));
+    kinds.put(Objective.class, kind("objective"));
     kinds.put(DataSource.class, kind("data source"));
     kinds.put(Optimizer.class, kind("optimizer"));
     kinds.put(Schedule.class, kind("schedule"));
@@ -155,6 +157,7 @@ public final class Catalogue {
   private void add(CatalogueProvider provider) {
     Class<?> source = provider.getClass();
     known(Model.class).add(provider.models(), source);
+    known(Objective.class).add(provider.objectives(), source);
     known(DataSource.class).add(provider.data(), source);
     known(Optimizer.class).add(provider.optimizers(), source);
     known(Schedule.class).add(provider.schedules(), source);

@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.data.DataSource;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.strategy.Strategy;
@@ -17,6 +18,11 @@ public interface CatalogueProvider {
 
   /** Returns models by the name that a recipe uses. */
   default Map<String, Class<? extends Model>> models() {
+    return Map.of();
+  }
+
+  /** Returns objectives by the name that a recipe uses. */
+  default Map<String, Class<? extends Objective>> objectives() {
     return Map.of();
   }
 

@@ -157,7 +157,7 @@ public final class ConfiguredRun {
   TrainerBuilder describe(EventSink events) {
     var noDecay = config.noDecay();
     return comparing(Trainer.on(world))
-        .model(config.model())
+        .model(config.trained())
         .optimizer(config.optimizer())
         .schedule(config.schedule())
         .schedulePer(config.schedulePer())

@@ -108,7 +108,7 @@ final class Preflight {
   }
 
   private void checkMetrics() {
-    var problems = Metrics.problems(config.metrics(), config.model().objective().task());
+    var problems = Metrics.problems(config.metrics(), config.trained().objective().task());
     List<Problem> placed = new ArrayList<>();
     for (int i = 0; i < problems.size(); i++) {
       String key = "metrics[" + i + "]";
@@ -121,7 +121,7 @@ final class Preflight {
   }
 
   private void checkDecisions(Consumer<Problem> problems) {
-    var task = config.model().objective().task();
+    var task = config.trained().objective().task();
     var sets = config.eval().others().keySet();
     var stop = config.stopWhen();
     var average =

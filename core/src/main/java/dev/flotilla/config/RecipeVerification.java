@@ -85,7 +85,7 @@ public final class RecipeVerification {
     }
     var subject =
         new Verifier.Subject(
-            config.model(), () -> run.describe(_ -> {}), others, source, updates(source));
+            config.trained(), () -> run.describe(_ -> {}), others, source, updates(source));
     return withNotes(new Verifier(subject, kSteps, count).verify(constant()), notes);
   }
 
@@ -93,7 +93,7 @@ public final class RecipeVerification {
   private boolean worksInFloat64(Strategy technique) {
     try {
       run.describe(_ -> {})
-          .model(config.model())
+          .model(config.trained())
           .precision(Precision.FLOAT64)
           .strategy(technique)
           .plan();

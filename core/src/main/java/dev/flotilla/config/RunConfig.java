@@ -6,6 +6,7 @@ import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
 import dev.flotilla.optim.GroupSettings;
 import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * Everything a recipe says about a run, resolved and checked.
  *
  * @param model what is trained
+ * @param objective what it is trained for; null for what the model says
  * @param data what it is trained and tested on
  * @param batch samples per rank and micro-step; null when {@code globalBatch} is stated
  * @param globalBatch samples over all ranks; null when {@code batch} is stated
@@ -70,6 +72,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record RunConfig(
     @Setting(doc = "The model to train.") Model model,
+    @Setting(doc = "The loss; by default what the model is trained for.", def = "null")
+        @Nullable Objective objective,
     @Setting(doc = "The data to train and test on.") DataSource data,
     @Setting(doc = "Samples per rank and step.", insteadOf = "global_batch")
         @Nullable Integer batch,
@@ -231,6 +235,11 @@ public record RunConfig(
    */
   public static RunArguments fromArgs(String... args) {
     return ArgumentReader.read(List.of(args), Catalogue.installed());
+  }
+
+  /** Returns the model with the objective that it is trained for here. */
+  public Model trained() {
+    return objective == null ? model : model.trainedFor(objective);
   }
 
   /** Returns which parameters have settings of their own. */

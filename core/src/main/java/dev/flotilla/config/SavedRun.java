@@ -190,7 +190,7 @@ public final class SavedRun {
     var weights = new InitialWeights(file, true);
     var cores = Runtime.getRuntime().availableProcessors();
     return Trainer.on(world)
-        .model(config.model())
+        .model(config.trained())
         .optimizer(config.optimizer())
         .precision(config.precision())
         .seed(config.seed())

@@ -73,6 +73,11 @@ public interface Model {
     return parameters().stream().mapToLong(spec -> spec.shape().elements()).sum();
   }
 
+  /** Returns the same model, trained for something else. */
+  default Model trainedFor(Objective other) {
+    return new TrainedFor(this, other);
+  }
+
   /**
    * Returns a user's own module as a model of one segment. Its present values are what training
    * starts from; its parameters become views of Flotilla's arenas. Parameters that want no gradient

@@ -36,7 +36,7 @@ record ModelSource(
     var config = RunConfig.read(recipe, Catalogue.installed());
     return new ModelSource(
         SavedRun.model(runOrCheckpoint, which),
-        config.model(),
+        config.trained(),
         config.precision(),
         SavedSamples.in(run, config),
         SavedRun.weightsDigest(runOrCheckpoint, which).orElse(""),
