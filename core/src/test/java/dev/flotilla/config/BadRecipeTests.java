@@ -75,8 +75,13 @@ final class BadRecipeTests {
         "clip: {norm: .nan} | clip.norm: must be a finite number, but was '.nan'",
         "clip: {norm: .inf} | clip.norm: must be a finite number, but was '.inf'",
         "clip: {norm: 1e999} | clip.norm: must be a finite number, but was '1e999'",
-        "clip: {} | clip.norm: is missing (largest norm of the whole gradient, > 0)",
-        "clip: 5 | clip: must be a mapping, but was '5' (allowed keys: norm)",
+        "clip: {} | clip.norm: is missing; state it, or 'value' instead",
+        "clip: {norm: 1, value: 1} | clip.value: cannot stand together with 'norm'",
+        "clip: {value: -1} | clip.value: must be greater than 0, but was -1.0",
+        "groups: [{match: []}] | groups[0].match: must hold at least one name, and no empty one",
+        "groups: [{lr: 1}] | groups[0].match: is missing",
+        "layer_decay: 2 | layer_decay: must be in (0, 1], but was 2.0",
+        "clip: 5 | clip: must be a mapping, but was '5' (allowed keys: norm, value)",
         "eval: {every: daily} | eval.every: must be epoch, end or a number of updates, but was 'd",
         "eval: {every: 0} | eval.every: must be epoch, end or a number of updates, but was '0'",
         "eval: {evry: end} | eval.evry: unknown key; did you mean 'every'? (allowed: every, batch,"
@@ -162,11 +167,12 @@ final class BadRecipeTests {
     assertThat(problems(recipe, "eval.every=never", "clip.norm=-1", "nonsense"))
         .containsExactly(
             "recipe.yaml: model: is missing (The model to train.)",
-            "recipe.yaml:1: modle: unknown key; did you mean 'model'? (allowed: model, data, batch,"
-                + " global_batch, epochs, max_steps, precision, seed, device, threads, optimizer,"
-                + " schedule, clip, exchange, batch_norm, eval, metrics, stop_when, init_from,"
-                + " checkpoint, non_finite, compare_every, log_every, timeout, join_timeout,"
-                + " freeze, no_decay, strategy)",
+            "recipe.yaml:1: modle: unknown key; did you mean 'model'? (allowed: model, objective,"
+                + " data, batch, global_batch, epochs, max_steps, precision, seed, device, threads,"
+                + " optimizer, schedule, schedule_per, clip, exchange, batch_norm, ema, eval,"
+                + " metrics, stop_when, init_from, checkpoint, non_finite, compare_every,"
+                + " log_every, timeout, join_timeout, freeze, no_decay, groups, layer_decay,"
+                + " strategy)",
             "recipe.yaml:2: data.path: must be a path, but was a list",
             "recipe.yaml:3: batch: must be at least 1, but was 0",
             "recipe.yaml:6: optimizer.lr: must be greater than 0, but was -0.1",

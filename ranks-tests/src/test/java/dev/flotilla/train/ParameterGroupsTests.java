@@ -9,10 +9,12 @@ import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.CrossEntropy;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.GroupSettings;
 import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Sgd;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.PlanRejectedException;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
@@ -32,6 +34,8 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Groups of parameters in a training: rates by name and by layer, over ranks, saved. */
 class ParameterGroupsTests {
@@ -223,5 +227,53 @@ class ParameterGroupsTests {
             RunConfig.read(Recipe.of("resolved", config.resolved()), Catalogue.installed())
                 .groups())
         .isEqualTo(config.groups());
+  }
+
+  private static final String RECIPE =
+      "{model: mlp, data: digits, batch: 8, optimizer: {name: sgd, lr: 1}, %s}";
+
+  private static RunConfig read(String more) {
+    return RunConfig.read(Recipe.parse("a.yaml", RECIPE.formatted(more)), Catalogue.installed());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "schedule: plateau | schedule.metric: is missing",
+        "schedule: {name: milestones, at: [3, 2]} | schedule.at: must be numbers of at least 1",
+        "schedule_per: day | schedule_per: must be one of update, epoch",
+        "objective: hubber | objective: unknown objective 'hubber'; did you mean 'huber'?",
+        "objective: {name: huber, delta: 0} | objective.delta: must be greater than 0"
+      })
+  void aRecipeIsToldWhatIsWrong(String line, String message) {
+    assertThatThrownBy(() -> read(line))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void aRecipeStatesItsObjective() {
+    var config = read("objective: {name: cross_entropy, label_smoothing: 0.1, ignore_index: 3}");
+    assertThat(config.trained().objective()).isEqualTo(new CrossEntropy(0.1, List.of(), 3L));
+    assertThat(config.trained().parameters()).isEqualTo(config.model().parameters());
+    assertThat(read("seed: 1").trained()).isEqualTo(config.model());
+    var resolved = Recipe.of("resolved", config.resolved());
+    assertThat(RunConfig.read(resolved, Catalogue.installed()).objective())
+        .isEqualTo(config.objective());
+  }
+
+  /** A loss with smoothing is larger than one without, at the same weights. */
+  @Test
+  void aModelIsTrainedAndJudgedByAnotherObjective() {
+    var plain = new Mlp(8, List.of(9, 7), 4);
+    var smoothed = plain.trainedFor(new CrossEntropy(0.5, List.of(), null));
+    try (var one = trainer(World.solo(), new Sgd(0.5)).build();
+        var other = trainer(World.solo(), new Sgd(0.5)).model(smoothed).build()) {
+      one.fit(POINTS.batches(48).shuffled(1), 20);
+      other.fit(POINTS.batches(48).shuffled(1), 20);
+      assertThat(other.evaluate(POINTS).loss()).isGreaterThan(one.evaluate(POINTS).loss());
+      assertThat(other.evaluate(POINTS).value("accuracy")).isGreaterThan(0.5);
+    }
   }
 }
