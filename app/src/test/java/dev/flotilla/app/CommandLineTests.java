@@ -81,6 +81,20 @@ class CommandLineTests {
   }
 
   @Test
+  void aLearningRateIsFoundAndNothingIsLeft() {
+    var flotilla = Flotilla.in(folder);
+    var text =
+        flotilla
+            .run("lr-find", "--set", "model=mlp", "--from", "1e-4", "--updates", "30")
+            .expect(0)
+            .out();
+    assertThat(text).contains("<- falls fastest", "suggested: --set optimizer.lr=");
+    assertThat(flotilla.files()).isEmpty();
+    assertThat(flotilla.run("lr-find", "--from", "0").expect(2).err())
+        .contains("flotilla: --from: must be greater than 0, but was 0.0");
+  }
+
+  @Test
   void listsDataWithItsKeys() {
     var text = Flotilla.in(folder).run("data").expect(0).out();
     assertThat(text)

@@ -43,7 +43,11 @@ public record CheckpointConfig(
 
   /** Returns the settings of a run in a folder. */
   CheckpointSettings in(Path checkpoints) {
-    return new CheckpointSettings(
-        dir == null ? checkpoints : dir, every, keep, async, onError, true, best);
+    return CheckpointSettings.in(dir == null ? checkpoints : dir)
+        .every(every)
+        .keep(keep)
+        .async(async)
+        .onError(onError)
+        .best(best);
   }
 }

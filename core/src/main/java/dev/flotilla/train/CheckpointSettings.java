@@ -58,10 +58,26 @@ public record CheckpointSettings(
    * Returns the same settings where a checkpoint is also saved whenever an evaluation is the best
    * so far, and the best one is kept.
    *
-   * @param metric which value decides: {@code loss}, {@code accuracy}, or the name of a metric
+   * @param metric which value decides: {@code loss}, {@code accuracy}, or the name of a metric;
+   *     null for none
    */
-  public CheckpointSettings best(String metric) {
+  public CheckpointSettings best(@Nullable String metric) {
     return new CheckpointSettings(folder, every, keep, async, onError, isRequired, metric);
+  }
+
+  /** Returns the same settings with another number of checkpoints that are kept. */
+  public CheckpointSettings keep(int newest) {
+    return new CheckpointSettings(folder, every, newest, async, onError, isRequired, best);
+  }
+
+  /** Returns the same settings where training goes on meanwhile, or waits until one is written. */
+  public CheckpointSettings async(boolean goesOn) {
+    return new CheckpointSettings(folder, every, keep, goesOn, onError, isRequired, best);
+  }
+
+  /** Returns the same settings with another answer to a checkpoint that cannot be written. */
+  public CheckpointSettings onError(OnError answer) {
+    return new CheckpointSettings(folder, every, keep, async, answer, isRequired, best);
   }
 
   /** Returns the same settings for a run that nobody has asked to save. */

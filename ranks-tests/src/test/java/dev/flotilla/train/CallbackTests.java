@@ -2,6 +2,7 @@ package dev.flotilla.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.flotilla.booster.Booster;
 import dev.flotilla.booster.DataParallel;
@@ -318,7 +319,7 @@ class CallbackTests {
 
   private static Throwable failureOf(Callback callback) {
     try (var trainer = builder(World.solo()).callbacks(callback).build()) {
-      return org.assertj.core.api.Assertions.catchThrowable(() -> trainer.fit(SOURCE, 1));
+      return catchThrowable(() -> trainer.fit(SOURCE, 1));
     }
   }
 

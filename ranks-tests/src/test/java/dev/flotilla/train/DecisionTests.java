@@ -42,7 +42,7 @@ class DecisionTests {
   private static final ColouredPoints POINTS = new ColouredPoints(45, 8, 4);
 
   /** F1 rises by a few hundredths an evaluation at first, and by less later. */
-  private static final StopWhen RISES_NO_MORE = new StopWhen("f1", null, 2, 0.02);
+  private static final StopWhen RISES_NO_MORE = StopWhen.noBetter("f1").patience(2).minDelta(0.02);
 
   private final List<TrainingEvent> events = new CopyOnWriteArrayList<>();
   @TempDir Path folder;
@@ -166,8 +166,12 @@ class DecisionTests {
         builder(World.solo())
             .optimizer(new Momentum(2, 0.9))
             .checkpoints(
-                new CheckpointSettings(
-                    folder, Every.end(), 1, false, CheckpointSettings.OnError.STOP, true, "loss"))
+                CheckpointSettings.in(folder)
+                    .every(Every.end())
+                    .keep(1)
+                    .async(false)
+                    .onError(CheckpointSettings.OnError.STOP)
+                    .best("loss"))
             .build()) {
       trainer.fit(source(), 12);
       var losses = new HashMap<Long, Double>();

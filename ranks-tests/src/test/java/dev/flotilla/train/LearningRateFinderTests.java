@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.flotilla.config.Catalogue;
+import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.config.Recipe;
+import dev.flotilla.config.RunConfig;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.Dataset;
@@ -33,7 +37,9 @@ import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
@@ -126,6 +132,26 @@ class LearningRateFinderTests {
       assertThat(found.suggested()).isPresent();
       assertThat(found.suggested().getAsDouble()).isBetween(limit / 100, limit / 2);
     }
+  }
+
+  /** Whatever decides about a run has no say in the search for its rate. */
+  @Test
+  void aRecipeIsSearchedWithoutARun() {
+    Map<String, Object> values = new HashMap<>();
+    values.put("model", Map.of("name", "mlp", "hidden", List.of(8)));
+    values.put("data", "digits");
+    values.put("batch", 32);
+    values.put("device", "cpu");
+    values.put("threads", 1);
+    values.put("optimizer", Map.of("name", "sgd", "lr", 0.1));
+    values.put("eval", Map.of("also", Map.of("again", "digits")));
+    values.put("stop_when", Map.of("metric", "again/loss"));
+    var config = RunConfig.read(Recipe.of("test", values), Catalogue.installed());
+    var found =
+        new ConfiguredRun(config, World.solo())
+            .findLearningRate(LearningRateRange.defaults().from(1e-4).to(1e4).in(60), _ -> {});
+    assertThat(found.hasDiverged()).isTrue();
+    assertThat(found.suggested().orElseThrow()).isBetween(1e-3, 10.0);
   }
 
   @Test
