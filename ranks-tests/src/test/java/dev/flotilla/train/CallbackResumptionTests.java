@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.data.BatchSource;
+import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A run whose callbacks act is the same to the bit, whether it was stopped and resumed or not. */
 class CallbackResumptionTests {
@@ -165,6 +167,43 @@ class CallbackResumptionTests {
             .callWorlds(world -> fit(builder(world, "stopped", techniques), from))
             .getFirst();
     assertThat(again.isSameAs(whole)).isTrue();
+  }
+
+  /** Steps from one micro-batch of an epoch to another, and says where the run came to. */
+  private static String steps(Trainer trainer, int from, int to) {
+    for (int i = from; i < to; i++) {
+      try (var _ = TensorScope.open()) {
+        trainer.step(SOURCE.epoch(i / 8, 0, 1).load(i % 8), i % 8 == 7);
+      }
+    }
+    return trainer.callbacks().learningRate()
+        + " "
+        + trainer.stopAsked()
+        + trainer.metrics().get("logged");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 8, 9})
+  void aLoopOfOnesOwnIsResumedTheSame(int saved) {
+    Snapshot whole;
+    String expected;
+    try (var trainer = builder(World.solo(), "whole").build()) {
+      expected = steps(trainer, 0, 20);
+      whole = Snapshot.of(trainer);
+    }
+    var expectedEvents = new ArrayList<>(events);
+    events.clear();
+    try (var trainer = builder(World.solo(), "saved").build()) {
+      steps(trainer, 0, saved);
+      trainer.save();
+      trainer.awaitSave();
+    }
+    try (var trainer = builder(World.solo(), "saved").build()) {
+      assertThat(trainer.resume(folder.resolve("saved"))).isPresent();
+      assertThat(steps(trainer, saved, 20)).isEqualTo(expected).contains("seen enough");
+      assertThat(Snapshot.of(trainer).isSameAs(whole)).isTrue();
+    }
+    assertThat(events).isEqualTo(expectedEvents);
   }
 
   @Test
