@@ -61,6 +61,11 @@ class ConformanceTests {
     return Conformance.rows();
   }
 
+  /** What optimizers have no part in is checked with one of them. */
+  static Stream<Row> techniques() {
+    return Conformance.techniques();
+  }
+
   private static TrainerBuilder trainer(World world, Row row, int updates) {
     return Trainer.on(world)
         .model(row.has(Trait.NORMED) ? new NormedPerceptron(8, 16, 4) : new Mlp(8, List.of(16), 4))
@@ -109,7 +114,7 @@ class ConformanceTests {
   }
 
   @ParameterizedTest
-  @MethodSource("rows")
+  @MethodSource("techniques")
   void theOrderOfTechniquesDoesNotMatter(Row row) {
     var forward = train(World.solo(), row);
     var backward = train(World.solo(), row.turned());
@@ -160,7 +165,7 @@ class ConformanceTests {
   }
 
   @ParameterizedTest
-  @MethodSource("rows")
+  @MethodSource("techniques")
   void oneRankThatWasStoppedGoesOnAsIfItNeverWas(Row row, @TempDir Path folder) {
     var whole = train(World.solo(), row);
     stopInsideAWindow(World.solo(), row, folder);
@@ -182,7 +187,7 @@ class ConformanceTests {
    * several ranks take another way than one, it is enough that they learn.
    */
   @ParameterizedTest
-  @MethodSource("rows")
+  @MethodSource("techniques")
   void anotherNumberOfRanksGoesOnInsideAWindow(Row row, @TempDir Path folder) {
     var whole = train(World.solo(), row);
     var ofTwo = Ranks.of(2).callWorlds(world -> train(world, row)).getFirst();
@@ -202,7 +207,7 @@ class ConformanceTests {
 
   /** The end of the shorter run lies inside an epoch, and inside a round of local SGD. */
   @ParameterizedTest
-  @MethodSource("rows")
+  @MethodSource("techniques")
   void aRunThatIsAskedForMoreGoesOnAsIfItHadNotEnded(Row row, @TempDir Path folder) {
     for (int ranks = 1; ranks <= 2; ranks++) {
       var own = folder.resolve("ranks-" + ranks);

@@ -121,7 +121,8 @@ public final class Conformance {
     return Stream.concat(techniques(), OptimizerRows.all());
   }
 
-  private static Stream<Row> techniques() {
+  /** Returns the rows that are about techniques, all with the same optimizer. */
+  public static Stream<Row> techniques() {
     return Stream.of(
         new Row("baseline", Promise.EXACT, List.of()),
         new Row("clip, never reached", Promise.EXACT, List.of(new ClipByNorm(1e9))),
