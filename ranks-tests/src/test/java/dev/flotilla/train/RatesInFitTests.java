@@ -81,7 +81,7 @@ class RatesInFitTests {
 
   /** Nothing is better by 10⁹, so each evaluation after the first is one in vain. */
   private static TrainerBuilder onPlateau(Path folder) {
-    return trainer(World.solo(), new Plateau("loss", null, 1, 1e9, 0.5, 0.2, 0))
+    return trainer(World.solo(), new Plateau("loss", StopWhen.Mode.MIN, 1, 1e9, 0.5, 0.2, 0))
         .checkpoints(CheckpointSettings.in(folder));
   }
 
@@ -113,7 +113,7 @@ class RatesInFitTests {
       assertThatThrownBy(() -> step(trainer))
           .hasMessageContaining("would never fall in a loop of your own");
     }
-    assertThatThrownBy(() -> new Plateau(" ", null, 0, -1, 1, 2, -1))
+    assertThatThrownBy(() -> new Plateau(" ", StopWhen.Mode.MIN, 0, -1, 1, 2, -1))
         .isInstanceOfSatisfying(ConfigException.class, e -> assertThat(e.problems()).hasSize(6));
   }
 

@@ -32,7 +32,7 @@ final class OptimizerRows {
         together("adam, sharding 2, bf16 and merge", new Adam(0.02), new Sharding(2)),
         together("amsgrad, sharding 3, bf16 and merge", amsgrad(), new Sharding(3)),
         together("rmsprop, sharding 1, bf16 and merge", rmsProp(), new Sharding(1)),
-        together("adagrad, sharding 2, bf16 and merge", new Adagrad(0.1), new Sharding(2)),
+        together("adagrad, sharding 2, bf16 and merge", new Adagrad(0.02), new Sharding(2)),
         together("lamb, sharding 2, bf16 and merge", lamb(), new Sharding(2)),
         together("lars, sharding 3, bf16 and merge", lars(), new Sharding(3)),
         together("lion, sharding 2, bf16 and merge", new Lion(0.01), new Sharding(2)),
