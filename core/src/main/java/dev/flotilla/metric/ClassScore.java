@@ -3,7 +3,7 @@ package dev.flotilla.metric;
 import dev.flotilla.model.Task;
 
 /** A metric of a classification that is a value of each class, averaged. */
-interface ClassScore extends Metric {
+public interface ClassScore extends Metric {
 
   /** Returns how the values of classes become one. */
   Average average();

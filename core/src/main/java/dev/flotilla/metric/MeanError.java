@@ -3,7 +3,7 @@ package dev.flotilla.metric;
 import dev.flotilla.model.Task;
 
 /** A metric of a regression that is a mean over all numbers of how far outputs are off. */
-interface MeanError extends Metric {
+public interface MeanError extends Metric {
 
   /** Returns the error of one number. */
   double error(double output, double target);
