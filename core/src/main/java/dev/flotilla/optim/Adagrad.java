@@ -31,7 +31,7 @@ public record Adagrad(
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
         @Nullable Integer baseBatch)
-    implements Optimizer {
+    implements GroupRule {
 
   /** Checks the settings. */
   public Adagrad {
@@ -66,16 +66,6 @@ public record Adagrad(
   @Override
   public OptionalInt numbersPerParameter() {
     return OptionalInt.of(1);
-  }
-
-  @Override
-  public boolean canOffload() {
-    return true;
-  }
-
-  @Override
-  public boolean takesGroupRates() {
-    return true;
   }
 
   @Override

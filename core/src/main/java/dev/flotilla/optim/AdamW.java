@@ -30,7 +30,7 @@ public record AdamW(
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
         @Nullable Integer baseBatch)
-    implements Optimizer {
+    implements GroupRule {
 
   /** Checks the settings. */
   public AdamW {
@@ -61,16 +61,6 @@ public record AdamW(
   @Override
   public OptionalInt numbersPerParameter() {
     return OptionalInt.of(amsgrad ? 3 : 2);
-  }
-
-  @Override
-  public boolean canOffload() {
-    return true;
-  }
-
-  @Override
-  public boolean takesGroupRates() {
-    return true;
   }
 
   @Override

@@ -38,7 +38,7 @@ public record Lamb(
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
         @Nullable Integer baseBatch)
-    implements Optimizer {
+    implements GroupRule {
 
   /** Checks the settings. */
   public Lamb {
@@ -70,16 +70,6 @@ public record Lamb(
   @Override
   public OptionalInt numbersPerParameter() {
     return OptionalInt.of(2);
-  }
-
-  @Override
-  public boolean canOffload() {
-    return true;
-  }
-
-  @Override
-  public boolean takesGroupRates() {
-    return true;
   }
 
   @Override

@@ -43,7 +43,7 @@ public record Lars(
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
         @Nullable Integer baseBatch)
-    implements Optimizer {
+    implements GroupRule {
 
   /** Checks the settings. */
   public Lars {
@@ -99,18 +99,8 @@ public record Lars(
     return OptionalInt.of(kinds());
   }
 
-  @Override
-  public boolean canOffload() {
-    return true;
-  }
-
   private int kinds() {
     return momentum == 0 ? 0 : 1;
-  }
-
-  @Override
-  public boolean takesGroupRates() {
-    return true;
   }
 
   @Override

@@ -30,7 +30,7 @@ public record Lion(
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
         @Nullable Integer baseBatch)
-    implements Optimizer {
+    implements GroupRule {
 
   /** Checks the settings. */
   public Lion {
@@ -56,16 +56,6 @@ public record Lion(
   @Override
   public OptionalInt numbersPerParameter() {
     return OptionalInt.of(1);
-  }
-
-  @Override
-  public boolean canOffload() {
-    return true;
-  }
-
-  @Override
-  public boolean takesGroupRates() {
-    return true;
   }
 
   @Override

@@ -30,7 +30,7 @@ public record Momentum(
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
         @Nullable Integer baseBatch)
-    implements Optimizer {
+    implements GroupRule {
 
   /** Checks the settings. */
   public Momentum {
@@ -54,16 +54,6 @@ public record Momentum(
   @Override
   public OptionalInt numbersPerParameter() {
     return OptionalInt.of(momentum == 0 ? 0 : 1);
-  }
-
-  @Override
-  public boolean canOffload() {
-    return true;
-  }
-
-  @Override
-  public boolean takesGroupRates() {
-    return true;
   }
 
   @Override

@@ -35,7 +35,7 @@ public record RmsProp(
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
         @Nullable Integer baseBatch)
-    implements Optimizer {
+    implements GroupRule {
 
   /** Checks the settings. */
   public RmsProp {
@@ -68,18 +68,8 @@ public record RmsProp(
     return OptionalInt.of(kinds());
   }
 
-  @Override
-  public boolean canOffload() {
-    return true;
-  }
-
   private int kinds() {
     return 1 + (centered ? 1 : 0) + (momentum > 0 ? 1 : 0);
-  }
-
-  @Override
-  public boolean takesGroupRates() {
-    return true;
   }
 
   @Override

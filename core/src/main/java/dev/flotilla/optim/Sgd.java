@@ -23,7 +23,7 @@ public record Sgd(
         LrScaling scaleLr,
     @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
         @Nullable Integer baseBatch)
-    implements Optimizer {
+    implements GroupRule {
 
   /** Checks the settings. */
   public Sgd {
@@ -43,16 +43,6 @@ public record Sgd(
   @Override
   public OptionalInt numbersPerParameter() {
     return OptionalInt.of(0);
-  }
-
-  @Override
-  public boolean canOffload() {
-    return true;
-  }
-
-  @Override
-  public boolean takesGroupRates() {
-    return true;
   }
 
   @Override
