@@ -113,9 +113,9 @@ public final class PreparedData {
 
     /** Targets may lie in two places. */
     private static Stream<Tensor> targets(Batch batch) {
-      return batch.targets().equals(batch.hostTargets())
-          ? Stream.of(batch.targets())
-          : Stream.of(batch.targets(), batch.hostTargets());
+      return batch.allTargets().equals(batch.allHostTargets())
+          ? batch.allTargets().stream()
+          : Stream.concat(batch.allTargets().stream(), batch.allHostTargets().stream());
     }
 
     private void release() {

@@ -3,38 +3,94 @@ package dev.flotilla.data;
 import dev.flotilla.memory.ComputeDevice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.Tensor;
 
 /**
  * Samples that go through the model together.
  *
- * <p>The tensors belong to the scope in which the batch was loaded.
+ * <p>The tensors belong to the scope in which the batch was loaded. Most batches have one target
+ * tensor, {@link #targets()}; a model with several heads has one for each.
  *
  * @param inputs what the first segment takes
- * @param targets what the loss compares with
+ * @param allTargets what losses compare with, one or several tensors
  * @param samples number of samples; 0 when this rank has none in a ragged last batch
- * @param hostTargets the targets in main memory, where what is in them can be counted without
+ * @param allHostTargets the targets in main memory, where what is in them can be counted without
  *     waiting for a device
  */
-public record Batch(List<Tensor> inputs, Tensor targets, int samples, Tensor hostTargets) {
+public record Batch(
+    List<Tensor> inputs, List<Tensor> allTargets, int samples, List<Tensor> allHostTargets) {
+
+  /** Copies the lists. */
+  public Batch {
+    inputs = List.copyOf(inputs);
+    allTargets = List.copyOf(allTargets);
+    allHostTargets = List.copyOf(allHostTargets);
+    if (allTargets.size() != allHostTargets.size()) {
+      throw new IllegalArgumentException(
+          "%d targets cannot be the same as %d in main memory"
+              .formatted(allTargets.size(), allHostTargets.size()));
+    }
+  }
 
   /** States a batch in main memory. */
   public Batch(List<Tensor> inputs, Tensor targets, int samples) {
+    this(inputs, List.of(targets), samples);
+  }
+
+  /** States a batch with several targets in main memory. */
+  public Batch(List<Tensor> inputs, List<Tensor> targets, int samples) {
     this(inputs, targets, samples, targets);
+  }
+
+  /**
+   * Returns the only target tensor; a null handle for an empty batch.
+   *
+   * @throws IllegalStateException if there are several
+   */
+  public Tensor targets() {
+    return only(allTargets);
+  }
+
+  /** Returns the only target tensor as it is in main memory. */
+  public Tensor hostTargets() {
+    return only(allHostTargets);
+  }
+
+  private static Tensor only(List<Tensor> targets) {
+    if (targets.size() > 1) {
+      throw new IllegalStateException(
+          "the batch has %d targets, but one is asked for: choose with withTarget(index)"
+              .formatted(targets.size()));
+    }
+    return targets.isEmpty() ? new Tensor((Pointer) null) : targets.getFirst();
+  }
+
+  /** Returns this batch with one of its targets as the only one. */
+  public Batch withTarget(int index) {
+    if (index < 0 || index >= allTargets.size()) {
+      throw new IllegalArgumentException(
+          "the batch has %d targets, so that index must be in [0, %d), but was %d"
+              .formatted(allTargets.size(), allTargets.size(), index));
+    }
+    return new Batch(
+        inputs, List.of(allTargets.get(index)), samples, List.of(allHostTargets.get(index)));
   }
 
   /** Returns this batch on a device, in the current scope, for one that is used often. */
   public Batch on(ComputeDevice device) {
-    var moved = inputs.stream().map(device::bring).toList();
-    return isEmpty() ? this : new Batch(moved, device.bring(targets), samples, hostTargets);
+    return isEmpty()
+        ? this
+        : new Batch(
+            each(inputs, device::bring), each(allTargets, device::bring), samples, allHostTargets);
   }
 
   /** Returns this batch with its targets on a device, in the current scope. */
   public Batch withTargetsOn(ComputeDevice device) {
     return isEmpty() || !device.isCuda()
         ? this
-        : new Batch(inputs, device.bring(targets), samples, hostTargets);
+        : new Batch(inputs, each(allTargets, device::bring), samples, allHostTargets);
   }
 
   /** Returns this batch in memory from which a device can copy by itself, in the current scope. */
@@ -42,15 +98,16 @@ public record Batch(List<Tensor> inputs, Tensor targets, int samples, Tensor hos
     return isEmpty()
         ? this
         : new Batch(
-            inputs.stream().map(Tensor::pin_memory).toList(), targets.pin_memory(), samples);
+            each(inputs, Tensor::pin_memory), each(allTargets, Tensor::pin_memory), samples);
   }
 
-  /**
-   * Returns the batch of a rank that has no sample in this step: no input, and targets that are a
-   * null handle, so that nothing native is made.
-   */
+  private static List<Tensor> each(List<Tensor> tensors, UnaryOperator<Tensor> change) {
+    return tensors.stream().map(change).toList();
+  }
+
+  /** Returns the batch of a rank that has no sample in this step, with which nothing native is. */
   public static Batch empty() {
-    return new Batch(List.of(), new Tensor((Pointer) null), 0);
+    return new Batch(List.of(), List.of(), 0);
   }
 
   /** Tells whether this rank has no sample in this step and takes part with zeros. */
@@ -75,8 +132,7 @@ public record Batch(List<Tensor> inputs, Tensor targets, int samples, Tensor hos
   }
 
   private Batch part(int from, int length) {
-    var cut = inputs.stream().map(input -> input.narrow(0, from, length)).toList();
-    return new Batch(
-        cut, targets.narrow(0, from, length), length, hostTargets.narrow(0, from, length));
+    UnaryOperator<Tensor> cut = tensor -> tensor.narrow(0, from, length);
+    return new Batch(each(inputs, cut), each(allTargets, cut), length, each(allHostTargets, cut));
   }
 }

@@ -90,9 +90,7 @@ public final class BatchLoader implements AutoCloseable {
     var batch = result(loading.removeFirst(), LONGEST_LOAD);
     fill(pool);
     batch.inputs().forEach(TensorScope::adopt);
-    if (!batch.isEmpty()) {
-      TensorScope.adopt(batch.targets());
-    }
+    batch.allTargets().forEach(TensorScope::adopt);
     return batch;
   }
 
@@ -119,7 +117,7 @@ public final class BatchLoader implements AutoCloseable {
         return Batch.empty();
       }
       batch.inputs().forEach(scope::handOut);
-      scope.handOut(batch.targets());
+      batch.allTargets().forEach(scope::handOut);
       return batch;
     }
   }
@@ -158,7 +156,7 @@ public final class BatchLoader implements AutoCloseable {
 
   private static void free(Batch batch) {
     batch.inputs().forEach(TensorScope::free);
-    TensorScope.free(batch.targets());
+    batch.allTargets().forEach(TensorScope::free);
   }
 
   @Override

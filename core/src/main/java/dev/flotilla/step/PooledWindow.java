@@ -55,7 +55,7 @@ final class PooledWindow {
   }
 
   private static Stream<Tensor> tensors(Batch batch) {
-    return Stream.concat(batch.inputs().stream(), Stream.of(batch.targets()));
+    return Stream.concat(batch.inputs().stream(), batch.allTargets().stream());
   }
 
   /** Tells whether batches wait for the end of the window. */
@@ -98,6 +98,7 @@ final class PooledWindow {
   private static void save(State state, Batch batch) {
     state.number("samples", batch.samples());
     state.number("inputs", batch.inputs().size());
+    state.number("targets", batch.allTargets().size());
     var tensors = tensors(batch).toList();
     for (int i = 0; i < tensors.size(); i++) {
       var tensor = tensors.get(i);
@@ -115,8 +116,10 @@ final class PooledWindow {
   private static Batch load(State state) {
     int samples = (int) state.number("samples", 0);
     int inputs = (int) state.number("inputs", 0);
+    // Earlier versions had one tensor of targets.
+    int targets = state.has("targets") ? (int) state.number("targets", 0) : 1;
     List<Tensor> tensors = new ArrayList<>();
-    for (int i = 0; i <= inputs; i++) {
+    for (int i = 0; i < inputs + targets; i++) {
       var type = torch.ScalarType.valueOf(state.text(i + "/type", ""));
       long[] extents = new long[(int) state.number(i + "/axes", 0)];
       for (int axis = 0; axis < extents.length; axis++) {
@@ -126,6 +129,6 @@ final class PooledWindow {
       state.tensor("" + i, tensor);
       tensors.add(tensor);
     }
-    return new Batch(tensors.subList(0, inputs), tensors.get(inputs), samples);
+    return new Batch(tensors.subList(0, inputs), tensors.subList(inputs, tensors.size()), samples);
   }
 }
