@@ -224,6 +224,11 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     return step.waiting();
   }
 
+  /** Tells whether the next micro-step begins an accumulation window. */
+  public boolean isBetweenWindows() {
+    return waiting() == 0;
+  }
+
   /** Returns the micro-steps of a full window that follows so many updates. */
   public int perWindow(long updatesMade) {
     return workers.accumulation().microSteps(updatesMade);

@@ -9,7 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a fit decides after an evaluation: whether it ends, and whether its checkpoint is the best.
+ * What a fit decides after an evaluation: whether it ends, whether the learning rate falls, and
+ * whether its checkpoint is the best.
  *
  * <p>All ranks have the same values, and so decide alike. What was seen is part of the fit's
  * progress, which checkpoints remember.
@@ -18,23 +19,12 @@ final class FitDecisions {
 
   private final TrainerSettings settings;
   private final FitProgress progress;
-  private final Falls falls;
+  private final LearningRate rate;
 
-  /** Lets the learning rate fall. */
-  @FunctionalInterface
-  interface Falls {
-    /**
-     * Lets it fall by a factor.
-     *
-     * @param least fraction of the planned rate below which it does not fall
-     */
-    void by(double factor, double least);
-  }
-
-  FitDecisions(TrainerSettings settings, FitProgress progress, Falls falls) {
+  FitDecisions(TrainerSettings settings, FitProgress progress, LearningRate rate) {
     this.settings = settings;
     this.progress = progress;
-    this.falls = falls;
+    this.rate = rate;
   }
 
   /** Takes an evaluation into account. */
@@ -72,7 +62,7 @@ final class FitDecisions {
     seen.see(evaluation.value(plateau.metric()), isHigher, plateau.minDelta(), position);
     if (seen.since() >= plateau.patience()) {
       seen.countAnew();
-      falls.by(plateau.gamma(), plateau.endFactor());
+      rate.fall(plateau.gamma(), plateau.endFactor());
       settings
           .events()
           .on(

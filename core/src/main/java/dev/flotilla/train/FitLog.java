@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 /** Says how a fit is going: logged updates with their speed, and evaluations. */
 final class FitLog {
 
-  private final Trainer trainer;
+  private final TrainerParts parts;
   private final FitProgress progress;
   private final EventSink sink;
 
-  FitLog(Trainer trainer, FitProgress progress, EventSink sink) {
-    this.trainer = trainer;
+  FitLog(TrainerParts parts, FitProgress progress) {
+    this.parts = parts;
     this.progress = progress;
-    this.sink = sink;
+    this.sink = parts.settings().events();
   }
 
   /**
@@ -28,19 +28,19 @@ final class FitLog {
    */
   void updated(int epoch, StepOutcome outcome, double seconds) {
     double rate = samplesPerSecond(seconds);
-    var device = trainer.model().device();
+    var device = parts.model().device();
     if (device.isCuda()) {
       var memory = new DeviceMemory(device);
       sink.on(
           new TrainingEvent.DeviceUsed(
-              trainer.updates(), device.toString(), memory.liveBytes(), memory.peakBytes()));
+              parts.steps().updates(), device.toString(), memory.liveBytes(), memory.peakBytes()));
     }
-    Score score = trainer.chain().lastScore();
+    Score score = parts.chain().lastScore();
     sink.on(
         new TrainingEvent.Updated(
             epoch,
-            trainer.updates(),
-            trainer.microSteps(),
+            parts.steps().updates(),
+            parts.steps().count(),
             progress.loss(),
             outcome.lr(),
             orNull(score.acc1()),
@@ -62,7 +62,7 @@ final class FitLog {
     sink.on(
         new TrainingEvent.Evaluated(
             epoch,
-            trainer.updates(),
+            parts.steps().updates(),
             result.loss(),
             orNull(result.score().acc1()),
             orNull(result.score().acc5()),

@@ -1,6 +1,5 @@
 package dev.flotilla.train;
 
-import dev.flotilla.checkpoint.Position;
 import dev.flotilla.control.JobLink;
 import dev.flotilla.data.BatchLoader;
 import dev.flotilla.data.BatchSource;
@@ -21,6 +20,7 @@ final class FitLoop {
   private static final int MOST_ROLLBACKS = 3;
 
   private final Trainer trainer;
+  private final TrainerParts parts;
   private final TrainerSettings settings;
   private final LoopSettings loop;
   private final BatchSource source;
@@ -37,27 +37,28 @@ final class FitLoop {
   private long emptyWindows;
   private double dataWait;
 
-  FitLoop(Trainer trainer, TrainerSettings settings, BatchSource source, int epochs) {
+  FitLoop(Trainer trainer, BatchSource source, int epochs) {
     this.trainer = trainer;
-    this.settings = settings;
+    this.parts = trainer.parts();
+    this.settings = parts.settings();
     this.loop = settings.loop();
     this.source = source;
     this.ranks = settings.world().size();
-    this.progress = trainer.progress();
+    this.progress = parts.progress();
     this.link = trainer.link();
-    this.log = new FitLog(trainer, progress, settings.events());
-    this.decisions = new FitDecisions(settings, progress, trainer::fall);
-    this.callbacks = trainer.callbacks();
+    this.log = new FitLog(parts, progress);
+    this.decisions = parts.decisions();
+    this.callbacks = parts.callbacks();
     requireEvaluations();
     if (progress.isUnderWay) {
       progress.continueWith(source, ranks);
     } else {
-      progress.begin(trainer.epochs(), trainer.updates(), source.globalBatch(ranks));
+      progress.begin(parts.epochs(), trainer.updates(), source.globalBatch(ranks));
       callbacks.begin();
     }
     long microSteps = source.batchesPerEpoch(ranks);
     var length =
-        FitLength.of(epochs, loop.maxUpdates(), microSteps, trainer.updateCount(microSteps));
+        FitLength.of(epochs, loop.maxUpdates(), microSteps, parts.steps().updateCount(microSteps));
     this.epochs = length.epochs();
     this.lastUpdate = progress.firstUpdate + length.updates();
   }
@@ -91,7 +92,7 @@ final class FitLoop {
   }
 
   private FitResult train() {
-    trainer.checkpoints().begin();
+    parts.checkpoints().begin();
     keepBest();
     trainer.plannedUpdates(lastUpdate);
     trainer.plannedEpochs(progress.firstEpoch + epochs);
@@ -119,10 +120,10 @@ final class FitLoop {
     }
     trainer.awaitSave();
     training.start(training.seconds());
-    trainer.endTraining();
+    parts.steps().sync().end();
     training.stop();
     progress.isUnderWay = false;
-    trainer.epochs(progress.firstEpoch + begun());
+    parts.epochs(progress.firstEpoch + begun());
     return new FitResult(
         trainer,
         trainer.updates() - progress.firstUpdate,
@@ -197,7 +198,7 @@ final class FitLoop {
 
   private void runSteps(int epoch, RankShard shard, BatchLoader loader) {
     while (progress.index < shard.batches() && !isDone()) {
-      if (trainer.isBetweenWindows()) {
+      if (parts.steps().isBetweenWindows()) {
         callbacks.beforeEpoch(epoch);
         heed(epoch);
         if (progress.isStopped) {
@@ -225,7 +226,7 @@ final class FitLoop {
       if (outcome.updated()) {
         evaluateAndSave(epoch);
       }
-      if (trainer.guard().callsForRollback(outcome)) {
+      if (parts.guard().callsForRollback(outcome)) {
         rollBack(outcome);
       }
       stopIfAsked();
@@ -246,9 +247,11 @@ final class FitLoop {
 
   private StepOutcome runStep(RankShard shard, BatchLoader loader, long index) {
     link.begin(trainer.microSteps(), trainer.updates());
-    trainer.chain().score(isLogged(trainer.updates() + 1));
+    parts.chain().score(isLogged(trainer.updates() + 1));
     try (var _ = TensorScope.open()) {
-      return trainer.stepOfFit(loader.load(index), index + 1 == shard.batches());
+      var outcome = parts.steps().step(loader.load(index), index + 1 == shard.batches());
+      parts.guard().judge(outcome, trainer.updates());
+      return outcome;
     }
   }
 
@@ -261,7 +264,7 @@ final class FitLoop {
     if (isLogged(updates)) {
       log.updated(epoch, outcome, training.seconds());
     }
-    trainer.compareRanksAt(updates);
+    parts.compareRanksIfDue();
   }
 
   private void evaluateAndSave(int epoch) {
@@ -315,7 +318,7 @@ final class FitLoop {
     }
     int epoch = progress.epoch;
     long index = progress.index;
-    trainer.checkpoints().rollBack(why);
+    parts.checkpoints().rollBack(why);
     progress.epoch = epoch;
     progress.index = index;
   }
@@ -338,19 +341,19 @@ final class FitLoop {
     }
     trainer.awaitSave();
     throw new StoppedException(
-        trainer.updates(), trainer.checkpoints().areOn() ? settings.checkpoints() : null);
+        trainer.updates(), parts.checkpoints().areOn() ? settings.checkpoints() : null);
   }
 
   /** A save that every attempt at this run makes, so that it is among the run's events. */
   private void saveAsPlanned() {
-    if (trainer.checkpoints().areOn()) {
+    if (parts.checkpoints().areOn()) {
       settings.events().on(new TrainingEvent.Saved(trainer.updates(), trainer.microSteps()));
       save();
     }
   }
 
   private void save() {
-    if (!trainer.checkpoints().areOn()) {
+    if (!parts.checkpoints().areOn()) {
       return;
     }
     link.doing("saving a checkpoint");
@@ -359,13 +362,13 @@ final class FitLoop {
     progress.isBestNow = false;
     training.stop();
     rollbacks = 0;
-    trainer.saveQuietly();
+    parts.save();
     training.start(progress.seconds);
   }
 
   private void keepBest() {
     if (progress.best.isKnown()) {
-      trainer.checkpoints().keepBest(progress.best.position());
+      parts.checkpoints().keepBest(progress.best.position());
     }
   }
 
@@ -376,7 +379,7 @@ final class FitLoop {
     link.doing("evaluating");
     training.stop();
     callbacks.beforeEvaluation();
-    Optional<Evaluation> result = trainer.scoreLoop(link::isStopDecided);
+    Optional<Evaluation> result = parts.evaluations().onLoopData(link::isStopDecided);
     training.start(training.seconds());
     if (result.isEmpty()) {
       stop();
@@ -384,7 +387,7 @@ final class FitLoop {
     progress.evaluation = result;
     progress.evaluatedAt = trainer.updates();
     log.evaluated(epoch, result.orElseThrow());
-    decisions.after(result.orElseThrow(), new Position(trainer.updates(), trainer.microSteps()));
+    decisions.after(result.orElseThrow(), parts.position());
     keepBest();
     callbacks.afterEvaluation(result.orElseThrow());
     stopIfACallbackAsks();

@@ -26,7 +26,7 @@ public record FitResult(
 
   /** Returns the top-1 accuracy on data; all ranks call it together. */
   public double accuracyOn(Dataset data) {
-    return trainer.score(data).score().acc1();
+    return trainer.parts().evaluations().on(data).score().acc1();
   }
 
   /** Returns samples trained on per second, over all ranks. */

@@ -21,7 +21,7 @@ final class LearningRateSearch {
   private static final double SMOOTHING = 0.9;
   private static final double DIVERGED = 4;
 
-  private final Trainer trainer;
+  private final TrainerParts parts;
   private final MicroSteps steps;
   private final LearningRate rate;
   private final LearningRateRange range;
@@ -31,17 +31,32 @@ final class LearningRateSearch {
   private boolean hasDiverged;
   private boolean hasUpdates = true;
 
-  LearningRateSearch(
-      Trainer trainer, MicroSteps steps, LearningRate rate, LearningRateRange range) {
-    this.trainer = trainer;
-    this.steps = steps;
-    this.rate = rate;
+  LearningRateSearch(TrainerParts parts, LearningRateRange range) {
+    this.parts = parts;
+    this.steps = parts.steps();
+    this.rate = parts.learningRate();
     this.range = range;
   }
 
-  /** All ranks call it together. */
+  /** Searches, and puts everything back; all ranks call it together, between two updates. */
   LearningRates run(BatchSource source) {
-    trainer.chain().score(false);
+    if (!steps.isBetweenWindows()) {
+      throw new IllegalStateException(
+          "an accumulation window is open: look for a learning rate before it, or after its"
+              + " update");
+    }
+    try (var before = new StateCopy(parts.learned())) {
+      var found = search(source);
+      if (!steps.isBetweenWindows()) {
+        steps.clear();
+      }
+      before.putBack(parts.learned());
+      return found;
+    }
+  }
+
+  private LearningRates search(BatchSource source) {
+    parts.chain().score(false);
     for (long epoch = 0; !isDone(); epoch++) {
       if (!hasUpdates) {
         throw new ConfigException(
@@ -54,9 +69,9 @@ final class LearningRateSearch {
   }
 
   private void runEpoch(BatchSource source, long epoch) {
-    var collective = trainer.collective();
+    var collective = parts.collective();
     var shard = source.epoch(epoch, collective.rank(), collective.size());
-    try (var loader = shard.loader().pinned(trainer.model().device().isCuda())) {
+    try (var loader = shard.loader().pinned(parts.model().device().isCuda())) {
       for (long i = 0; i < shard.batches() && !isDone(); i++) {
         rate.changeBase(range.at(points.size()), steps.updates());
         try (var _ = TensorScope.open()) {
@@ -97,7 +112,7 @@ final class LearningRateSearch {
     if (!steps.sync().letsRanksDiffer()) {
       return outcome.totals();
     }
-    return sum(trainer.collective(), outcome);
+    return sum(parts.collective(), outcome);
   }
 
   private static Totals sum(Collective collective, StepOutcome outcome) {

@@ -5,6 +5,7 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.step.StepOutcome;
+import java.util.function.Supplier;
 
 /**
  * What follows the steps of a loop of the user's own, so that it gives the events, and keeps the
@@ -12,7 +13,7 @@ import dev.flotilla.step.StepOutcome;
  */
 final class OwnSteps implements Stateful {
 
-  private final Trainer trainer;
+  private final TrainerParts parts;
   private final TrainerSettings settings;
   private final Callbacks callbacks;
   private final FitProgress progress = new FitProgress();
@@ -20,11 +21,11 @@ final class OwnSteps implements Stateful {
   private final Stopwatch training = new Stopwatch();
   private boolean isUnderWay;
 
-  OwnSteps(Trainer trainer, TrainerSettings settings) {
-    this.trainer = trainer;
-    this.settings = settings;
-    this.callbacks = trainer.callbacks();
-    this.log = new FitLog(trainer, progress, settings.events());
+  OwnSteps(TrainerParts parts) {
+    this.parts = parts;
+    this.settings = parts.settings();
+    this.callbacks = parts.callbacks();
+    this.log = new FitLog(parts, progress);
   }
 
   /** Returns the number of the epoch that is under way, from 0. */
@@ -55,11 +56,11 @@ final class OwnSteps implements Stateful {
     requireNoRollback();
     if (!isUnderWay) {
       isUnderWay = true;
-      trainer.checkpoints().begin();
-      progress.updatesBeforeEpoch = trainer.updates();
+      parts.checkpoints().begin();
+      progress.updatesBeforeEpoch = parts.steps().updates();
       training.start(0);
     }
-    if (trainer.isBetweenWindows()) {
+    if (parts.steps().isBetweenWindows()) {
       callbacks.beforeEpoch(progress.epoch);
       heed();
       callbacks.beforeStep();
@@ -69,20 +70,35 @@ final class OwnSteps implements Stateful {
   /** Makes the evaluation that a callback has asked for. */
   private void heed() {
     if (callbacks.isEvaluationAsked()) {
-      trainer.evaluate();
+      evaluate();
     }
+  }
+
+  /** Evaluates on all data of the loop's settings, and tells of it. */
+  Evaluation evaluate() {
+    callbacks.requireData();
+    return evaluate(parts.evaluations()::onLoopData);
+  }
+
+  /** Evaluates, and tells of it. */
+  Evaluation evaluate(Supplier<Evaluation> action) {
+    callbacks.beforeEvaluation();
+    var result = action.get();
+    log.evaluated(progress.epoch, result);
+    callbacks.afterEvaluation(result);
+    return result;
   }
 
   /** Prepares for a micro-batch of this rank; the others are taken to have as many samples. */
   void before(int samples) {
-    trainer.chain().score(isLogged(trainer.updates() + 1));
-    progress.samples += (long) samples * trainer.collective().size();
+    parts.chain().score(isLogged(parts.steps().updates() + 1));
+    progress.samples += (long) samples * parts.collective().size();
   }
 
   /** Judges what a step did, tells of it, and compares ranks where that is due. */
   void after(StepOutcome outcome, boolean lastOfEpoch) {
     // Whoever keeps a loop may look at parameters between two steps.
-    trainer.model().gate().settle();
+    parts.model().gate().settle();
     judge(outcome);
     if (lastOfEpoch) {
       endEpoch();
@@ -91,15 +107,15 @@ final class OwnSteps implements Stateful {
 
   /** Judges what a step did and tells of it; parameters may still be on their way. */
   void judge(StepOutcome outcome) {
-    trainer.guard().judge(outcome, trainer.updates());
+    parts.guard().judge(outcome, parts.steps().updates());
     if (outcome.step().isBoundary() && outcome.totals().count() > 0) {
       progress.totals = outcome.totals();
     }
     if (outcome.updated()) {
-      if (isLogged(trainer.updates())) {
+      if (isLogged(parts.steps().updates())) {
         log.updated(progress.epoch, outcome, training.seconds());
       }
-      trainer.compareRanksAt(trainer.updates());
+      parts.compareRanksIfDue();
     }
     if (outcome.step().endsWindow()) {
       callbacks.afterStep(outcome);
@@ -120,13 +136,9 @@ final class OwnSteps implements Stateful {
         .on(
             new TrainingEvent.EpochEnded(
                 progress.epoch,
-                trainer.updates() - progress.updatesBeforeEpoch,
+                parts.steps().updates() - progress.updatesBeforeEpoch,
                 training.seconds() - progress.secondsBeforeEpoch));
-    progress.nextEpoch(trainer.updates(), training.seconds());
-  }
-
-  void evaluated(Evaluation result) {
-    log.evaluated(progress.epoch, result);
+    progress.nextEpoch(parts.steps().updates(), training.seconds());
   }
 
   @Override

@@ -51,7 +51,7 @@ public final class RunSummary {
     summary.put("scalar_collectives", scalars.operations());
     summary.put("bytes_sent", exchanges.bytesSent());
     summary.put("peak_rss_bytes", largest(ProcessMemory.peakResidentBytes(), collective));
-    summary.putAll(trainer.cpuThreads().facts(System.getenv()));
+    summary.putAll(trainer.parts().settings().cpuThreads().facts(System.getenv()));
     var device = trainer.model().device();
     if (device.isCuda()) {
       summary.put("device", device.toString());
@@ -61,8 +61,8 @@ public final class RunSummary {
     summary.put("data_wait_seconds", result.dataWaitSeconds());
     summary.put("wall_seconds", wallSeconds);
     summary.putAll(trainer.metrics());
-    summary.put("weights_sha256", trainer.weightsDigest());
-    trainer.emaDigest().ifPresent(digest -> summary.put("ema_sha256", digest));
+    summary.put("weights_sha256", trainer.parts().replica().digest());
+    trainer.parts().ema().digest().ifPresent(digest -> summary.put("ema_sha256", digest));
     summary.put("configuration", configuration);
     return summary;
   }

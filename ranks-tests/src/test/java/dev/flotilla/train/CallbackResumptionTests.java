@@ -116,7 +116,7 @@ class CallbackResumptionTests {
       return new Outcome(
           Snapshot.of(trainer),
           trainer.updates(),
-          trainer.callbacks().learningRate(),
+          trainer.parts().callbacks().learningRate(),
           String.valueOf(facts.get("stopped_early")),
           String.valueOf(facts.get("logged")));
     }
@@ -176,7 +176,7 @@ class CallbackResumptionTests {
         trainer.step(SOURCE.epoch(i / 8, 0, 1).load(i % 8), i % 8 == 7);
       }
     }
-    return trainer.callbacks().learningRate()
+    return trainer.parts().callbacks().learningRate()
         + " "
         + trainer.stopAsked()
         + trainer.metrics().get("logged");
@@ -219,14 +219,14 @@ class CallbackResumptionTests {
     }
     try (var trainer = builder(World.solo(), "next").build()) {
       assertThat(trainer.resume(folder.resolve("plain"))).isPresent();
-      assertThat(trainer.callbacks().learningRate()).isEqualTo(0.05);
+      assertThat(trainer.parts().callbacks().learningRate()).isEqualTo(0.05);
     }
     fit(builder(World.solo(), "acting"), Optional.empty());
     try (var trainer = plain.checkpoints(null).build()) {
       assertThat(trainer.resume(folder.resolve("acting"))).isPresent();
       assertThat(trainer.stopAsked()).isEmpty();
       // The rate that callbacks have left is part of the run.
-      assertThat(trainer.callbacks().learningRate()).isLessThan(0.05);
+      assertThat(trainer.parts().callbacks().learningRate()).isLessThan(0.05);
     }
   }
 }
