@@ -168,6 +168,7 @@ public final class ConfiguredRun {
         .timeout(config.timeout())
         .joinTimeout(config.joinTimeout())
         .freeze(NamePatterns.anyOf(config.freeze()))
+        .freezeStatistics(NamePatterns.anyOf(config.freezeStatistics()))
         .noDecay(noDecay == null ? null : NamePatterns.anyOf(noDecay))
         .groups(config.groups().toArray(GroupSettings[]::new))
         .layerDecay(config.layerDecay())

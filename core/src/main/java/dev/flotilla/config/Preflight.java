@@ -2,6 +2,7 @@ package dev.flotilla.config;
 
 import dev.flotilla.data.SampleForm;
 import dev.flotilla.metric.Metrics;
+import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.NamePatterns;
@@ -153,6 +154,7 @@ final class Preflight {
     var names = config.model().parameters().stream().map(ParameterSpec::name).toList();
     List<Problem> problems = new ArrayList<>();
     requireMatches("freeze", config.freeze(), names, problems::add);
+    checkStatistics(problems::add);
     var noDecay = config.noDecay();
     requireMatches("no_decay", noDecay == null ? List.of() : noDecay, names, problems::add);
     if (names.stream().allMatch(NamePatterns.anyOf(config.freeze()))) {
@@ -164,6 +166,22 @@ final class Preflight {
     }
     if (!problems.isEmpty()) {
       throw new ConfigException(problems);
+    }
+  }
+
+  private void checkStatistics(Consumer<Problem> problems) {
+    var names =
+        config.model().buffers().stream()
+            .filter(BufferSpec::isStatistic)
+            .map(BufferSpec::layer)
+            .distinct()
+            .toList();
+    for (var pattern : NamePatterns.unmatched(config.freezeStatistics(), names)) {
+      String message =
+          names.isEmpty()
+              ? "'%s' matches nothing: the model has no BatchNorm".formatted(pattern)
+              : "'%s' matches none of the BatchNorms %s".formatted(pattern, shortened(names));
+      problems.accept(placed("freeze_statistics", message, ""));
     }
   }
 

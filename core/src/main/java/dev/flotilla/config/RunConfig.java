@@ -64,6 +64,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeout longest wait in a collective
  * @param joinTimeout longest wait for the other ranks at the start
  * @param freeze names of parameters that stay as they are; {@code *} stands for any characters
+ * @param freezeStatistics names of BatchNorms whose running statistics stay
  * @param noDecay names of parameters without weight decay; null for biases and norms
  * @param groups parameters with settings of their own
  * @param layerDecay factor on the rate from a segment to the one before
@@ -146,6 +147,12 @@ public record RunConfig(
     @Setting(doc = "Names of parameters that are not trained; * stands for anything.", def = "[]")
         List<String> freeze,
     @Setting(
+            doc =
+                "BatchNorms that keep their running statistics and train by them; * stands for"
+                    + " anything.",
+            def = "[]")
+        List<String> freezeStatistics,
+    @Setting(
             doc = "Names of parameters without weight decay; by default biases and norms.",
             def = "null")
         @Nullable List<String> noDecay,
@@ -181,6 +188,11 @@ public record RunConfig(
             TimeText.of(joinTimeout))
         .and(layerDecay > 0 && layerDecay <= 1, "layer_decay", "must be in (0, 1]", layerDecay)
         .and(hasNoBlank(freeze), "freeze", "must not hold an empty name", freeze)
+        .and(
+            hasNoBlank(freezeStatistics),
+            "freeze_statistics",
+            "must not hold an empty name",
+            freezeStatistics)
         .and(hasNoBlank(noDecay), "no_decay", "must not hold an empty name", shown(noDecay))
         .orThrow();
     boolean isOneBatch = (batch == null) != (globalBatch == null);
@@ -190,6 +202,7 @@ public record RunConfig(
         .orThrow();
     epochs = epochs == null && maxSteps == null ? Integer.valueOf(1) : epochs;
     freeze = List.copyOf(freeze);
+    freezeStatistics = List.copyOf(freezeStatistics);
     noDecay = noDecay == null ? null : List.copyOf(noDecay);
     groups = List.copyOf(groups);
     strategy = List.copyOf(strategy);

@@ -24,4 +24,9 @@ public record BufferSpec(String name, Shape shape, Kind kind, double initial) {
   public boolean isStatistic() {
     return kind == Kind.STATISTIC;
   }
+
+  /** Returns the name of the layer that it belongs to. */
+  public String layer() {
+    return name.substring(0, Math.max(0, name.lastIndexOf('.')));
+  }
 }

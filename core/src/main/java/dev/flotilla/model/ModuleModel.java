@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.StringTensorDict;
 import org.bytedeco.pytorch.Tensor;
@@ -138,12 +139,35 @@ final class ModuleModel implements Model {
         var namedBuffers = module.named_buffers();
         buffers.forEach(spec -> weights.adoptBuffer(spec.name(), namedBuffers.get(spec.name())));
       }
+      var frozenNorms = frozenNorms(weights);
       return (input, mode) -> {
         if (module.is_training() != mode.isTraining()) {
           module.train(mode.isTraining());
+          frozenNorms.forEach(Module::eval);
         }
         return Activations.of(forward.apply(input.only(), mode));
       };
+    }
+
+    /** Returns the modules whose running statistics stay as they are. */
+    private List<Module> frozenNorms(Weights weights) {
+      var owners =
+          buffers.stream()
+              .filter(BufferSpec::isStatistic)
+              .filter(buffer -> weights.isFrozen(buffer.name()))
+              .map(BufferSpec::layer)
+              .collect(Collectors.toSet());
+      List<Module> found = new ArrayList<>();
+      if (!owners.isEmpty()) {
+        module.train(false);
+        var modules = weights.own(module.named_modules("", false));
+        for (long i = 0; i < modules.size(); i++) {
+          if (owners.contains(modules.get(i).key().getString())) {
+            found.add(weights.own(modules.get(i).value()));
+          }
+        }
+      }
+      return found;
     }
   }
 }

@@ -18,6 +18,12 @@ public interface Weights {
   /** Returns a parameter as the optional argument that many operators take. */
   TensorOptional optional(String name);
 
+  /**
+   * Tells whether what has this name stays as it is: a parameter that is not trained, or a buffer
+   * of running statistics that are used in training, too, and do not move.
+   */
+  boolean isFrozen(String name);
+
   /** Makes an existing parameter of a user's module live in the arena, keeping its values. */
   void adoptParameter(String name, Tensor parameter);
 

@@ -67,6 +67,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private final List<BoundPart> parts = new ArrayList<>();
   private final Initialization initialization;
   private final Set<String> adopted = new HashSet<>();
+  private final Predicate<String> stays;
   private ParameterGate gate = ParameterGate.OPEN;
 
   /**
@@ -96,7 +97,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   /**
    * Allocates parameters and buffers on a device and binds the segments; {@link #fill} must follow.
    *
-   * @param isFrozen names of parameters that are not trained
+   * @param isFrozen names of parameters that are not trained, and of running statistics that stay
    * @param share what this rank keeps of the parameters, or null for all
    */
   public BoundModel(
@@ -111,7 +112,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     this.device = device;
     initialization = new Initialization(precision, seed);
     var parameters = model.parameters();
-    var stays = isFrozen.or(model.frozen()::contains);
+    stays = isFrozen.or(model.frozen()::contains);
     var layout = Layout.of(trainable(parameters, stays), precision);
     arena =
         share == null
@@ -343,6 +344,11 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   @Override
   public TensorOptional optional(String name) {
     return own(new TensorOptional(parameter(name)));
+  }
+
+  @Override
+  public boolean isFrozen(String name) {
+    return stays.test(name);
   }
 
   @Override

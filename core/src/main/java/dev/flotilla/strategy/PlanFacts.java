@@ -7,6 +7,7 @@ import dev.flotilla.optim.Groups;
 import dev.flotilla.optim.Optimizer;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -19,6 +20,7 @@ import java.util.stream.Collectors;
  * @param microBatch samples of a micro-step over all ranks, where known
  * @param techniques those of the run
  * @param groups parameters with settings of their own
+ * @param frozenStatistics buffers of running statistics that training uses and does not move
  */
 public record PlanFacts(
     int ranks,
@@ -27,11 +29,13 @@ public record PlanFacts(
     Layout layout,
     OptionalInt microBatch,
     List<? extends Strategy> techniques,
-    Groups groups) {
+    Groups groups,
+    Set<String> frozenStatistics) {
 
-  /** Copies the list. */
+  /** Copies the list and the set. */
   public PlanFacts {
     techniques = List.copyOf(techniques);
+    frozenStatistics = Set.copyOf(frozenStatistics);
   }
 
   /** All parameters have the optimizer's settings. */
@@ -42,7 +46,7 @@ public record PlanFacts(
       Layout layout,
       OptionalInt microBatch,
       List<? extends Strategy> techniques) {
-    this(ranks, optimizer, model, layout, microBatch, techniques, Groups.none());
+    this(ranks, optimizer, model, layout, microBatch, techniques, Groups.none(), Set.of());
   }
 
   /** Tells whether a technique of the run has a property. */
@@ -58,8 +62,10 @@ public record PlanFacts(
         .collect(Collectors.joining(" and "));
   }
 
-  /** Tells whether the model keeps running statistics of batches, as BatchNorm does. */
+  /** Tells whether training takes statistics of batches, as BatchNorm does unless it is frozen. */
   public boolean hasBatchStatistics() {
-    return model.buffers().stream().anyMatch(BufferSpec::isStatistic);
+    return model.buffers().stream()
+        .filter(BufferSpec::isStatistic)
+        .anyMatch(buffer -> !frozenStatistics.contains(buffer.name()));
   }
 }

@@ -60,7 +60,7 @@ final class CommonStart {
                 settings.precision(),
                 device,
                 settings.seed(),
-                settings.frozen(),
+                settings.stays(),
                 share(layout)));
     fill(notices);
   }

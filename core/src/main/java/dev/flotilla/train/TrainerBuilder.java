@@ -49,6 +49,7 @@ public final class TrainerBuilder {
   private int threads;
   private CollectiveSettings collectiveSettings;
   private Predicate<String> frozen = _ -> false;
+  private Predicate<String> frozenStatistics = _ -> false;
   private @Nullable Predicate<String> noDecay;
   private final List<GroupSettings> groups = new ArrayList<>();
   private double layerDecay = 1;
@@ -159,6 +160,15 @@ public final class TrainerBuilder {
   /** Sets which parameters are not trained. */
   public TrainerBuilder freeze(Predicate<String> names) {
     frozen = names;
+    return this;
+  }
+
+  /**
+   * Sets which BatchNorms keep their running statistics, and normalise by them in training too, as
+   * PyTorch's do after {@code eval()}; names are those of the layers, such as {@code layer1.0.bn1}.
+   */
+  public TrainerBuilder freezeStatistics(Predicate<String> names) {
+    frozenStatistics = names;
     return this;
   }
 
@@ -323,6 +333,7 @@ public final class TrainerBuilder {
         threads,
         collectiveSettings,
         frozen,
+        frozenStatistics,
         noDecay,
         new Groups(groups, layerDecay),
         events,

@@ -7,6 +7,7 @@ import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.metric.Metrics;
+import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.optim.Groups;
@@ -30,10 +31,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +55,7 @@ import org.jspecify.annotations.Nullable;
  * @param threads threads of one operation
  * @param collectiveSettings how ranks talk to each other
  * @param frozen which parameters are not trained
+ * @param frozenStatistics which BatchNorms keep their running statistics and train by them
  * @param noDecay which parameters are not decayed; null for the optimizer's own rule
  * @param groups parameters with settings of their own
  * @param events who is told what happens
@@ -83,6 +87,7 @@ record TrainerSettings(
     int threads,
     CollectiveSettings collectiveSettings,
     Predicate<String> frozen,
+    Predicate<String> frozenStatistics,
     @Nullable Predicate<String> noDecay,
     Groups groups,
     EventSink events,
@@ -140,6 +145,24 @@ record TrainerSettings(
     }
   }
 
+  /** Returns which parameters are not trained, and which buffers of statistics stay. */
+  Predicate<String> stays() {
+    var buffers = frozenBuffers();
+    var all = statistics(model).map(BufferSpec::name).collect(Collectors.toSet());
+    return name -> all.contains(name) ? buffers.contains(name) : frozen.test(name);
+  }
+
+  private Set<String> frozenBuffers() {
+    return statistics(model)
+        .filter(buffer -> frozenStatistics.test(buffer.layer()))
+        .map(BufferSpec::name)
+        .collect(Collectors.toSet());
+  }
+
+  private static Stream<BufferSpec> statistics(Model model) {
+    return model.buffers().stream().filter(BufferSpec::isStatistic);
+  }
+
   private static List<String> trained(Model model, Predicate<String> frozen) {
     var stays = frozen.or(model.frozen()::contains);
     return model.parameters().stream().map(ParameterSpec::name).filter(stays.negate()).toList();
@@ -182,7 +205,15 @@ record TrainerSettings(
   StepPlanner.Plan plan() {
     var layout = BoundModel.layoutOf(model, precision, frozen);
     var facts =
-        new PlanFacts(world.size(), optimizer, model, layout, microBatch, strategies, groups);
+        new PlanFacts(
+            world.size(),
+            optimizer,
+            model,
+            layout,
+            microBatch,
+            strategies,
+            groups,
+            frozenBuffers());
     if (nonFinite == NonFinite.ROLLBACK
         && world.size() > 1
         && facts.has(Property.LETS_RANKS_DIFFER)) {

@@ -93,6 +93,7 @@ final class BadRecipeTests {
         "freeze: conv1.* | freeze: must be a list such as [a, b], but was 'conv1.*'",
         "freeze: [a, [b]] | freeze[1]: must be a text, but was a list",
         "freeze: [' '] | freeze: must not hold an empty name",
+        "freeze_statistics: [''] | freeze_statistics: must not hold an empty name",
         "schedule: cosin | schedule: unknown schedule 'cosin'; did you mean 'cosine'? (allowed:"
             + " con",
         "schedule: {warmup_steps: 1} | schedule.name: is missing (allowed: constant, cosine)",
@@ -171,8 +172,8 @@ final class BadRecipeTests {
                 + " data, batch, global_batch, epochs, max_steps, precision, seed, device, threads,"
                 + " optimizer, schedule, schedule_per, clip, exchange, batch_norm, ema, eval,"
                 + " metrics, stop_when, init_from, checkpoint, non_finite, compare_every,"
-                + " log_every, timeout, join_timeout, freeze, no_decay, groups, layer_decay,"
-                + " strategy)",
+                + " log_every, timeout, join_timeout, freeze, freeze_statistics, no_decay, groups,"
+                + " layer_decay, strategy)",
             "recipe.yaml:2: data.path: must be a path, but was a list",
             "recipe.yaml:3: batch: must be at least 1, but was 0",
             "recipe.yaml:6: optimizer.lr: must be greater than 0, but was -0.1",

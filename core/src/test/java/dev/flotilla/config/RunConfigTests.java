@@ -133,6 +133,7 @@ final class RunConfigTests {
             "timeout",
             "join_timeout",
             "freeze",
+            "freeze_statistics",
             "groups",
             "layer_decay",
             "strategy");

@@ -46,18 +46,22 @@ final class ExamplesTests {
   /** It prints the updates, of at most 20 epochs, and what the last evaluation gave. */
   @Test
   void aRunThatGetsNoBetterStopsEarly() {
+    var values = printedBy(() -> EarlyStop.main(new String[0]));
+    assertThat(Integer.parseInt(values.substring(0, values.indexOf(' ')))).isBetween(471, 3139);
+    assertThat(valueOf("accuracy", values)).isBetween(0.85, 0.999);
+    assertThat(valueOf("sure", values)).isBetween(valueOf("accuracy", values) - 0.1, 0.999);
+  }
+
+  private static String printedBy(Runnable program) {
     var printed = new ByteArrayOutputStream();
     var out = System.out;
     System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
     try {
-      EarlyStop.main(new String[0]);
+      program.run();
     } finally {
       System.setOut(out);
     }
-    var values = printed.toString(StandardCharsets.UTF_8);
-    assertThat(Integer.parseInt(values.substring(0, values.indexOf(' ')))).isBetween(471, 3139);
-    assertThat(valueOf("accuracy", values)).isBetween(0.85, 0.999);
-    assertThat(valueOf("sure", values)).isBetween(valueOf("accuracy", values) - 0.1, 0.999);
+    return printed.toString(StandardCharsets.UTF_8);
   }
 
   private static double valueOf(String name, String values) {
@@ -67,7 +71,7 @@ final class ExamplesTests {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"EarlyStop", "Predicted"})
+  @ValueSource(strings = {"EarlyStop", "FineTuned", "Predicted"})
   void programsThatUseATrainedModelAreShort(String name) throws IOException {
     var file = Path.of("src/main/java/dev/flotilla/examples", name + ".java");
     assertThat(Files.readAllLines(file)).hasSizeLessThan(30);
@@ -210,6 +214,10 @@ final class ExamplesTests {
         .hasSize(10)
         .allMatch(name -> name.matches("[0-9]"));
     assertThat(folder.resolve("digits.onnx")).isRegularFile();
+    var weights = out.resolve("model.safetensors").toString();
+    var tuned = printedBy(() -> FineTuned.main(new String[] {weights}));
+    double percent = Double.parseDouble(tuned.substring("accuracy ".length(), tuned.indexOf(" %")));
+    assertThat(percent / 100).isBetween((Double) summary.get("accuracy"), 0.999);
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -95,6 +96,14 @@ public record PooledBatchNorm(
   public List<PlanIssue> issues(PlanFacts facts) {
     if (over == PoolOver.MICRO_BATCH) {
       return List.of();
+    }
+    if (!facts.frozenStatistics().isEmpty()) {
+      return List.of(
+          PlanIssue.error(
+              "freeze_statistics keeps BatchNorm's statistics as they are, but batch_norm: %s"
+                      .formatted(over.name().toLowerCase(Locale.ROOT))
+                  + " takes them over all ranks",
+              "remove one of them"));
     }
     if (!facts.hasBatchStatistics()) {
       return List.of(

@@ -19,7 +19,8 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * BatchNorm over channels (Ioffe and Szegedy, 2015): y = γ (x − mean) / √(variance + 10⁻⁵) + β, by
  * the batch's statistics in training and the running ones in evaluation. Those move by a tenth of
- * the way with every training batch, once also where the batch is recomputed.
+ * the way with every training batch, once also where the batch is recomputed. Frozen ones stay, and
+ * are used in training too.
  *
  * @param name prefix of parameters and buffers
  * @param channels channels it takes
@@ -67,6 +68,7 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
     private final Scalar one;
     private final Scalar epsilon;
     private final BatchStatistics statistics;
+    private final boolean isFrozen;
 
     BoundNorm(BatchNorm norm, Weights weights) {
       scale = weights.parameter(norm.name + ".weight");
@@ -81,6 +83,7 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
       none = weights.own(new TensorOptional());
       one = weights.own(new Scalar(1));
       epsilon = weights.own(new Scalar(EPSILON));
+      isFrozen = weights.isFrozen(norm.name + ".running_mean");
       statistics = new BatchStatistics(runningMean, runningVariance, batches, MOMENTUM);
     }
 
@@ -89,7 +92,8 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
     }
 
     @Override
-    public Tensor apply(Tensor input, ForwardMode mode) {
+    public Tensor apply(Tensor input, ForwardMode why) {
+      var mode = isFrozen ? ForwardMode.EVALUATE : why;
       if (statistics.areGiven() && mode.isTraining()) {
         return byGiven(input);
       }
