@@ -3,6 +3,8 @@ package dev.flotilla.train;
 import dev.flotilla.checkpoint.Position;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.settings.ConfigException;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -25,6 +27,32 @@ final class FitDecisions {
     this.settings = settings;
     this.progress = progress;
     this.rate = rate;
+  }
+
+  /**
+   * Refuses decisions that nothing can lead to.
+   *
+   * @throws ConfigException if one looks at evaluations, and there is no data for them
+   */
+  void requireEvaluations() {
+    if (settings.loop().testData() != null) {
+      return;
+    }
+    Map<String, Boolean> decides =
+        Map.of(
+            "stop_when",
+            settings.stopWhen() != null,
+            "schedule",
+            settings.schedule() instanceof Plateau,
+            "checkpoint.best",
+            bestMetric() != null);
+    var keys = decides.entrySet().stream().filter(Map.Entry::getValue).map(Map.Entry::getKey);
+    keys.max(Comparator.naturalOrder())
+        .ifPresent(
+            key -> {
+              throw new ConfigException(
+                  key, "looks at evaluations, but the loop has no test data: set loop(...)");
+            });
   }
 
   /** Takes an evaluation into account. */

@@ -7,17 +7,12 @@ import dev.flotilla.data.RankShard;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
-import dev.flotilla.settings.ConfigException;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
-import java.util.Comparator;
-import java.util.Map;
 import java.util.Optional;
 
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
 final class FitLoop {
-
-  private static final int MOST_ROLLBACKS = 3;
 
   private final Trainer trainer;
   private final TrainerParts parts;
@@ -33,7 +28,7 @@ final class FitLoop {
   private final FitDecisions decisions;
   private final Callbacks callbacks;
   private final Stopwatch training = new Stopwatch();
-  private int rollbacks;
+  private final FitSaves saves;
   private long emptyWindows;
   private double dataWait;
 
@@ -49,7 +44,8 @@ final class FitLoop {
     this.log = new FitLog(parts, progress);
     this.decisions = parts.decisions();
     this.callbacks = parts.callbacks();
-    requireEvaluations();
+    this.saves = new FitSaves(parts, link, training);
+    decisions.requireEvaluations();
     if (progress.isUnderWay) {
       progress.continueWith(source, ranks);
     } else {
@@ -63,25 +59,6 @@ final class FitLoop {
     this.lastUpdate = progress.firstUpdate + length.updates();
   }
 
-  /** Decisions that nothing can lead to are a mistake. */
-  private void requireEvaluations() {
-    var checkpoints = settings.checkpoints();
-    Map<String, Boolean> decides =
-        Map.of(
-            "stop_when",
-            settings.stopWhen() != null,
-            "schedule",
-            settings.schedule() instanceof Plateau,
-            "checkpoint.best",
-            checkpoints != null && checkpoints.best() != null);
-    var first = decides.entrySet().stream().filter(Map.Entry::getValue).map(Map.Entry::getKey);
-    var key = first.max(Comparator.naturalOrder());
-    if (key.isPresent() && loop.testData() == null) {
-      throw new ConfigException(
-          key.get(), "looks at evaluations, but the loop has no test data: set loop(...)");
-    }
-  }
-
   /** Trains; whoever asks for a stop before or after ends the process as always. */
   FitResult run() {
     try {
@@ -92,8 +69,7 @@ final class FitLoop {
   }
 
   private FitResult train() {
-    parts.checkpoints().begin();
-    keepBest();
+    saves.begin();
     trainer.plannedUpdates(lastUpdate);
     trainer.plannedEpochs(progress.firstEpoch + epochs);
     settings
@@ -115,10 +91,7 @@ final class FitLoop {
       evaluate(begun() - 1);
     }
     training.stop();
-    if (progress.savedAt != trainer.microSteps()) {
-      saveAsPlanned();
-    }
-    trainer.awaitSave();
+    saves.end();
     training.start(training.seconds());
     parts.steps().sync().end();
     training.stop();
@@ -190,9 +163,7 @@ final class FitLoop {
                 trainer.updates() - progress.updatesBeforeEpoch,
                 training.seconds() - progress.secondsBeforeEpoch));
     progress.nextEpoch(trainer.updates(), training.seconds());
-    if (savesEvery().isDueAfterEpoch() || progress.isBestNow) {
-      saveAsPlanned();
-    }
+    saves.afterEpoch();
     return true;
   }
 
@@ -227,7 +198,7 @@ final class FitLoop {
         evaluateAndSave(epoch);
       }
       if (parts.guard().callsForRollback(outcome)) {
-        rollBack(outcome);
+        saves.rollBack(outcome);
       }
       stopIfAsked();
     }
@@ -272,7 +243,7 @@ final class FitLoop {
     if (evaluatesAfter(updates) && progress.evaluatedAt != updates) {
       evaluate(epoch);
     }
-    saveIfDueAfter(updates);
+    saves.afterUpdate();
   }
 
   /** Does what callbacks have asked for, and all ranks have heard. */
@@ -292,83 +263,20 @@ final class FitLoop {
     return loop.evaluateEvery().isDueAfter(updates);
   }
 
-  private void saveIfDueAfter(long updates) {
-    if (savesEvery().isDueAfter(updates) || progress.isBestNow) {
-      saveAsPlanned();
-    }
-  }
-
   /** An evaluation between two updates that a stop cut short comes first when the run goes on. */
   private void makeUpForEvaluation() {
     long updates = trainer.updates();
     boolean isMissing = updates > progress.firstUpdate && progress.evaluatedAt != updates;
     if (isMissing && (evaluatesAfter(updates) || callbacks.isEvaluationAsked())) {
       evaluate(progress.epoch);
-      saveIfDueAfter(updates);
+      saves.afterUpdate();
     }
-  }
-
-  /** The state goes back, the place in the data does not: the same data would fail again. */
-  private void rollBack(StepOutcome outcome) {
-    rollbacks++;
-    var why = "after update %d %s".formatted(trainer.updates(), outcome.notFinite().orElse(""));
-    if (rollbacks > MOST_ROLLBACKS) {
-      throw new NumericalException(
-          why + ", again after %d rollbacks without a new checkpoint".formatted(MOST_ROLLBACKS));
-    }
-    int epoch = progress.epoch;
-    long index = progress.index;
-    parts.checkpoints().rollBack(why);
-    progress.epoch = epoch;
-    progress.index = index;
-  }
-
-  private Every savesEvery() {
-    var checkpoints = settings.checkpoints();
-    return checkpoints == null ? Every.end() : checkpoints.every();
   }
 
   /** All ranks stop after the same micro-step, wherever it lies in a window. */
   private void stopIfAsked() {
     if (link.stopsAfter(trainer.microSteps() - 1)) {
-      stop();
-    }
-  }
-
-  private void stop() {
-    if (progress.savedAt != trainer.microSteps()) {
-      save();
-    }
-    trainer.awaitSave();
-    throw new StoppedException(
-        trainer.updates(), parts.checkpoints().areOn() ? settings.checkpoints() : null);
-  }
-
-  /** A save that every attempt at this run makes, so that it is among the run's events. */
-  private void saveAsPlanned() {
-    if (parts.checkpoints().areOn()) {
-      settings.events().on(new TrainingEvent.Saved(trainer.updates(), trainer.microSteps()));
-      save();
-    }
-  }
-
-  private void save() {
-    if (!parts.checkpoints().areOn()) {
-      return;
-    }
-    link.doing("saving a checkpoint");
-    progress.seconds = training.seconds();
-    progress.savedAt = trainer.microSteps();
-    progress.isBestNow = false;
-    training.stop();
-    rollbacks = 0;
-    parts.save();
-    training.start(progress.seconds);
-  }
-
-  private void keepBest() {
-    if (progress.best.isKnown()) {
-      parts.checkpoints().keepBest(progress.best.position());
+      throw saves.stop();
     }
   }
 
@@ -382,13 +290,13 @@ final class FitLoop {
     Optional<Evaluation> result = parts.evaluations().onLoopData(link::isStopDecided);
     training.start(training.seconds());
     if (result.isEmpty()) {
-      stop();
+      throw saves.stop();
     }
     progress.evaluation = result;
     progress.evaluatedAt = trainer.updates();
     log.evaluated(epoch, result.orElseThrow());
     decisions.after(result.orElseThrow(), parts.position());
-    keepBest();
+    saves.keepBest();
     callbacks.afterEvaluation(result.orElseThrow());
     stopIfACallbackAsks();
   }
