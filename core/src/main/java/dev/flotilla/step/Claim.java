@@ -5,7 +5,8 @@ import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Claim.GradientStage;
 
 /**
- * A technique's wish to work in a phase: plain data, which a plan may ask for any number of times.
+ * A technique's request to work in a phase: plain data, which a plan may ask for any number of
+ * times.
  *
  * <p>A claim says in {@link #does} what will happen there, for the printed plan. In phases with
  * several workers a stage fixes their order, so that the order in which techniques are listed never

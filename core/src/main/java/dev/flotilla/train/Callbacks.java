@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls a trainer's callbacks, and brings what they ask for to all ranks.
  *
- * <p>Wishes of a rank wait until the ranks meet: at the exchange of the next window, which tells
+ * <p>Requests of a rank wait until the ranks meet: at the exchange of the next window, which tells
  * that there are any, or after an evaluation or an epoch. Without callbacks nothing happens, and
  * nothing is sent.
  */
@@ -39,7 +39,7 @@ final class Callbacks implements Stateful {
   private final SequencedMap<String, Double> logged = new LinkedHashMap<>();
   private final Map<String, Double> loggedNow = new LinkedHashMap<>();
   private @Nullable MicroSteps steps;
-  private Wishes wishes = new Wishes();
+  private Requests requests = new Requests();
   private Optional<String> stop = Optional.empty();
   private boolean isEvaluationAsked;
   private boolean isEvaluationAnnounced;
@@ -66,7 +66,7 @@ final class Callbacks implements Stateful {
   /** Begins a new fit: what an earlier one has asked for is done with. */
   void begin() {
     stop = Optional.empty();
-    wishes = new Wishes();
+    requests = new Requests();
     isEvaluationAsked = false;
     isEvaluationAnnounced = false;
     isEpochOpen = false;
@@ -84,8 +84,8 @@ final class Callbacks implements Stateful {
     return rate.applyAsDouble(updates());
   }
 
-  Wishes wishes() {
-    return wishes;
+  Requests requests() {
+    return requests;
   }
 
   void requireData() {
@@ -120,7 +120,7 @@ final class Callbacks implements Stateful {
 
   /** Ranks that differ have no exchange that all of them take part in. */
   private void raise() {
-    steps().raise(!wishes.isEmpty() && !steps().sync().letsRanksDiffer());
+    steps().raise(!requests.isEmpty() && !steps().sync().letsRanksDiffer());
   }
 
   /** Called at the end of a window. */
@@ -197,8 +197,8 @@ final class Callbacks implements Stateful {
 
   /** Does what the ranks ask for; all of them call it together. */
   void agree() {
-    var agreed = wishes.overRanks(collective);
-    wishes = new Wishes();
+    var agreed = requests.overRanks(collective);
+    requests = new Requests();
     rate.change(agreed.rate(), agreed.factor());
     isEvaluationAsked |= agreed.evaluates();
     stop = stop.or(agreed::stopReason);
@@ -219,10 +219,12 @@ final class Callbacks implements Stateful {
     return logged.isEmpty() ? Map.of() : Map.of("logged", new LinkedHashMap<>(logged));
   }
 
-  /** Lets all ranks wait with the same wishes, which can be saved; all of them call it together. */
+  /**
+   * Lets all ranks wait with the same requests, which can be saved; all of them call it together.
+   */
   void beforeSave() {
     if (!all.isEmpty()) {
-      wishes = wishes.overRanks(collective);
+      requests = requests.overRanks(collective);
     }
   }
 
@@ -243,11 +245,11 @@ final class Callbacks implements Stateful {
     isEvaluationAnnounced = flag(own, "evaluation_announced", isEvaluationAnnounced);
     isEpochOpen = flag(own, "epoch_open", isEpochOpen);
     epoch = Math.toIntExact(own.number("epoch", epoch));
-    wishes.remember(own.part("wishes"));
+    requests.remember(own.part("wishes")); // As earlier versions call them.
     rememberLogged(own.part("logged"));
     rememberEach(state, own);
     if (!state.isSaving()) {
-      raise(); // The window that wishes wait for may have begun.
+      raise(); // The window that requests wait for may have begun.
     }
   }
 

@@ -38,7 +38,7 @@ public final class LoopControl {
    * @throws IllegalArgumentException if it is not a number greater than 0
    */
   public void setLearningRate(double rate) {
-    callbacks.wishes().setRate(positive("the learning rate", rate));
+    callbacks.requests().setRate(positive("the learning rate", rate));
   }
 
   /**
@@ -47,7 +47,7 @@ public final class LoopControl {
    * @throws IllegalArgumentException if it is not a number greater than 0
    */
   public void scaleLearningRate(double factor) {
-    callbacks.wishes().scaleRate(positive("the factor of the learning rate", factor));
+    callbacks.requests().scaleRate(positive("the factor of the learning rate", factor));
   }
 
   private static double positive(String what, double value) {
@@ -64,7 +64,7 @@ public final class LoopControl {
    * @param reason for people to read
    */
   public void stop(String reason) {
-    callbacks.wishes().stop(reason);
+    callbacks.requests().stop(reason);
   }
 
   /**
@@ -74,7 +74,7 @@ public final class LoopControl {
    */
   public void evaluate() {
     callbacks.requireData();
-    callbacks.wishes().evaluate();
+    callbacks.requests().evaluate();
   }
 
   /**

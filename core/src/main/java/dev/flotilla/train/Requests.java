@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /** What the callbacks of a rank ask for, until all ranks do it. */
-final class Wishes {
+final class Requests {
 
   private static final int NUMBERS = 4;
 
@@ -68,12 +68,12 @@ final class Wishes {
   }
 
   /** Returns what all ranks ask for together, the same on each; all of them call it together. */
-  Wishes overRanks(Collective collective) {
+  Requests overRanks(Collective collective) {
     if (collective.size() == 1) {
       return this;
     }
     double[] numbers = gathered(collective);
-    var all = new Wishes();
+    var all = new Requests();
     int stopping = -1;
     for (int rank = collective.size() - 1; rank >= 0; rank--) {
       int at = rank * NUMBERS;

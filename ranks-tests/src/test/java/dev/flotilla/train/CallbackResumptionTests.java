@@ -122,7 +122,7 @@ class CallbackResumptionTests {
     }
   }
 
-  /** Stops while a wish waits (after 3 and 2 steps), inside a window, and after an epoch. */
+  /** Stops while a request waits (after 3 and 2 steps), inside a window, and after an epoch. */
   @ParameterizedTest
   @CsvSource({
     "1, 1, 2",

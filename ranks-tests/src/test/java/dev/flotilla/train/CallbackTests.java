@@ -54,11 +54,11 @@ class CallbackTests {
   }
 
   /** Asks for something after one update, on the last rank alone. */
-  private static Callback onLastRank(World world, long update, Consumer<LoopControl> wish) {
+  private static Callback onLastRank(World world, long update, Consumer<LoopControl> request) {
     return Callback.eachStep(
         (loop, _) -> {
           if (world.rank() == world.size() - 1 && loop.updates() == update) {
-            wish.accept(loop);
+            request.accept(loop);
           }
         });
   }
