@@ -29,7 +29,6 @@ import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -194,21 +193,12 @@ public final class ConfiguredRun {
 
   /** Returns the samples of a micro-step over all ranks. */
   int globalBatch() {
-    var batch = config.batch();
-    return batch == null
-        ? Objects.requireNonNull(config.globalBatch())
-        : Math.multiplyExact(batch, world.size());
+    return config.batchSize().over(world.size());
   }
 
   /** Returns the training data in the recipe's batches and order. */
   public BatchSource source() {
-    var data = config.data().train();
-    var batch = config.batch();
-    var source =
-        batch == null
-            ? BatchSource.global(data, Objects.requireNonNull(config.globalBatch()))
-            : BatchSource.perRank(data, batch);
-    return source.shuffled(config.seed());
+    return config.batchSize().of(config.data().train()).shuffled(config.seed());
   }
 
   /** Looks for a learning rate with the recipe's model, data and techniques; writes nothing. */

@@ -303,38 +303,13 @@ public record RunConfig(
    *     than can be counted
    */
   public int batchOn(World world) {
-    if (globalBatch == null) {
-      int each = Objects.requireNonNull(batch);
-      refuseMoreSamplesThanCount(each, world.size());
-      return each;
-    }
-    refuseFewerSamplesThanRanks(globalBatch, world.size());
-    return share(world.rank() + 1, world) - share(world.rank(), world);
+    return batchSize().on(world);
   }
 
-  private void refuseFewerSamplesThanRanks(int samples, int ranks) {
-    if (samples < ranks) {
-      var problems = new Problems();
-      String message =
-          "must be at least %d, the number of ranks, but was %d".formatted(ranks, samples);
-      problems.add(origin.placeOf("global_batch"), "global_batch", message);
-      problems.orThrow();
-    }
-  }
-
-  private void refuseMoreSamplesThanCount(int each, int ranks) {
-    if ((long) each * ranks > Integer.MAX_VALUE) {
-      var problems = new Problems();
-      String message =
-          "must be at most %d, for %d ranks, but was %d"
-              .formatted(Integer.MAX_VALUE / ranks, ranks, each);
-      problems.add(origin.placeOf("batch"), "batch", message);
-      problems.orThrow();
-    }
-  }
-
-  private int share(int ranks, World world) {
-    return Math.toIntExact((long) Objects.requireNonNull(globalBatch) * ranks / world.size());
+  BatchSize batchSize() {
+    return globalBatch == null
+        ? new BatchSize.PerRank(Objects.requireNonNull(batch), origin)
+        : new BatchSize.Global(globalBatch, origin);
   }
 
   /** Returns the number of threads that a rank uses on a host with so many cores. */
