@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -21,13 +22,17 @@ import dev.flotilla.testkit.RecordingCollective;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.bytedeco.javacpp.Pointer;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +60,23 @@ class ConformanceTests {
       var weights = isAveraged ? trained.with("ema ", Snapshot.ofEma(trainer)) : trained;
       return new Outcome(trained, weights, calls, loss);
     }
+  }
+
+  /** A row on a number of ranks. */
+  private record Job(Row row, int ranks) {}
+
+  /** What each rank of a run comes to that nobody disturbs: many checks compare with it. */
+  private static final Map<Job, List<Outcome>> UNDISTURBED = new HashMap<>();
+
+  /** Folders of runs that were stopped; whoever goes on takes a copy. */
+  private static final Map<Job, Path> STOPPED = new HashMap<>();
+
+  @TempDir static Path stops;
+
+  @AfterAll
+  static void forget() {
+    UNDISTURBED.clear();
+    STOPPED.clear();
   }
 
   static Stream<Row> rows() {
@@ -90,6 +112,15 @@ class ConformanceTests {
     }
   }
 
+  private static List<Outcome> undisturbed(Row row, int ranks) {
+    return UNDISTURBED.computeIfAbsent(
+        new Job(row, ranks), _ -> Ranks.of(ranks).callWorlds(world -> train(world, row)));
+  }
+
+  private static Outcome whole(Row row, int ranks) {
+    return undisturbed(row, ranks).getFirst();
+  }
+
   /** A technique that joins the library joins the table. */
   @Test
   void everyTechniqueHasARow() {
@@ -116,7 +147,7 @@ class ConformanceTests {
   @ParameterizedTest
   @MethodSource("techniques")
   void theOrderOfTechniquesDoesNotMatter(Row row) {
-    var forward = train(World.solo(), row);
+    var forward = whole(row, 1);
     var backward = train(World.solo(), row.turned());
     assertThat(forward.weights().isSameAs(backward.weights())).isTrue();
   }
@@ -124,7 +155,7 @@ class ConformanceTests {
   @ParameterizedTest
   @MethodSource("rows")
   void oneRankKeepsItsPromiseTowardsTheBaseline(Row row) {
-    var baseline = train(World.solo(), row.baseline());
+    var baseline = whole(row.baseline(), 1);
     var outcome = train(World.solo(), row);
     switch (row.promise()) {
       case EXACT -> assertThat(outcome.trained().isSameAs(baseline.trained())).isTrue();
@@ -139,8 +170,8 @@ class ConformanceTests {
 
   @ParameterizedTest
   @MethodSource("rows")
-  void ranksAgreeToTheBitAndMakeTheSameCalls(Row row) throws Exception {
-    var outcomes = Ranks.of(2).callWorlds(world -> train(world, row));
+  void ranksAgreeToTheBitAndMakeTheSameCalls(Row row) {
+    var outcomes = undisturbed(row, 2);
     assertThat(outcomes.get(0).weights().isSameAs(outcomes.get(1).weights())).isTrue();
     assertThat(byGroup(outcomes.get(0))).isEqualTo(byGroup(outcomes.get(1)));
     assertThat(outcomes.get(0).calls())
@@ -158,28 +189,27 @@ class ConformanceTests {
 
   @ParameterizedTest
   @MethodSource("rows")
-  void twoRanksEqualOneRankToRounding(Row row) throws Exception {
-    var one = train(World.solo(), row);
-    var two = Ranks.of(2).callWorlds(world -> train(world, row)).getFirst();
+  void twoRanksEqualOneRankToRounding(Row row) {
+    var one = whole(row, 1);
+    var two = whole(row, 2);
     assertThat(two.weights().relativeDistance(one.weights())).isLessThan(row.rounding());
   }
 
   @ParameterizedTest
   @MethodSource("techniques")
-  void oneRankThatWasStoppedGoesOnAsIfItNeverWas(Row row, @TempDir Path folder) {
-    var whole = train(World.solo(), row);
-    stopInsideAWindow(World.solo(), row, folder);
+  void oneRankThatWasStoppedGoesOnAsIfItNeverWas(Row row, @TempDir Path folder) throws IOException {
+    takeStopped(row, 1, folder);
     var resumed = goOn(World.solo(), row, folder);
-    assertThat(resumed.weights().isSameAs(whole.weights())).isTrue();
+    assertThat(resumed.weights().isSameAs(whole(row, 1).weights())).isTrue();
   }
 
   @ParameterizedTest
   @MethodSource("rows")
-  void twoRanksThatWereStoppedGoOnAsIfTheyNeverWere(Row row, @TempDir Path folder) {
-    var whole = Ranks.of(2).callWorlds(world -> train(world, row)).getFirst();
-    Ranks.of(2).callWorlds(world -> stopInsideAWindow(world, row, folder));
+  void twoRanksThatWereStoppedGoOnAsIfTheyNeverWere(Row row, @TempDir Path folder)
+      throws IOException {
+    takeStopped(row, 2, folder);
     var resumed = Ranks.of(2).callWorlds(world -> goOn(world, row, folder)).getFirst();
-    assertRepeats(row, resumed, whole.weights());
+    assertRepeats(row, resumed, whole(row, 2).weights());
   }
 
   /**
@@ -188,14 +218,13 @@ class ConformanceTests {
    */
   @ParameterizedTest
   @MethodSource("techniques")
-  void anotherNumberOfRanksGoesOnInsideAWindow(Row row, @TempDir Path folder) {
-    var whole = train(World.solo(), row);
-    var ofTwo = Ranks.of(2).callWorlds(world -> train(world, row)).getFirst();
-    double enough = Math.max(2 * Math.max(whole.loss(), ofTwo.loss()), UNTRAINED_LOSS / 2);
+  void anotherNumberOfRanksGoesOnInsideAWindow(Row row, @TempDir Path folder) throws IOException {
+    var whole = whole(row, 1);
+    double enough = Math.max(2 * Math.max(whole.loss(), whole(row, 2).loss()), UNTRAINED_LOSS / 2);
     boolean isSame = row.rounding() < 0.5 && !isLocal(row);
     for (int before = 1; before <= 2; before++) {
       var own = folder.resolve("from-" + before);
-      Ranks.of(before).callWorlds(world -> stopInsideAWindow(world, row, own));
+      takeStopped(row, before, own);
       var resumed = Ranks.of(3 - before).callWorlds(world -> goOn(world, row, own)).getFirst();
       if (isSame) {
         assertThat(resumed.weights().relativeDistance(whole.weights())).isLessThan(row.rounding());
@@ -211,7 +240,6 @@ class ConformanceTests {
   void aRunThatIsAskedForMoreGoesOnAsIfItHadNotEnded(Row row, @TempDir Path folder) {
     for (int ranks = 1; ranks <= 2; ranks++) {
       var own = folder.resolve("ranks-" + ranks);
-      var whole = Ranks.of(ranks).callWorlds(world -> train(world, row)).getFirst();
       Ranks.of(ranks)
           .callWorlds(
               world -> {
@@ -222,7 +250,7 @@ class ConformanceTests {
                 }
               });
       var more = Ranks.of(ranks).callWorlds(world -> goOn(world, row, own)).getFirst();
-      assertRepeats(row, more, whole.weights());
+      assertRepeats(row, more, whole(row, ranks).weights());
     }
   }
 
@@ -232,6 +260,22 @@ class ConformanceTests {
     } else {
       assertThat(again.weights().isSameAs(weights)).isTrue();
     }
+  }
+
+  /** Copies the checkpoints of a run that was stopped. */
+  private static void takeStopped(Row row, int ranks, Path copy) throws IOException {
+    var own = STOPPED.computeIfAbsent(new Job(row, ranks), ConformanceTests::stopped);
+    try (var files = Files.walk(own)) {
+      for (var file : files.toList()) {
+        Files.copy(file, copy.resolve(own.relativize(file).toString()), REPLACE_EXISTING);
+      }
+    }
+  }
+
+  private static Path stopped(Job job) {
+    var own = stops.resolve("run-" + STOPPED.size());
+    Ranks.of(job.ranks()).callWorlds(world -> stopInsideAWindow(world, job.row(), own));
+    return own;
   }
 
   /** Stops after 11 micro-steps, which is inside a window where there are windows. */
