@@ -37,8 +37,9 @@ class KillAndResumeTests {
   private static final int KILLS_PER_VARIANT =
       Integer.getInteger("flotilla.test.kills.per.variant", 1);
   private static final int STOPS = Integer.getInteger("flotilla.test.stops", 2);
-  private static final int RANKS = 3;
+  private static final int RANKS = Integer.getInteger("flotilla.test.kill.ranks", 2);
   private static final String PLAIN = "plain";
+  private static final String POWER_SGD = "powersgd, merge";
 
   private static final String SMALL_JOB =
       """
@@ -48,7 +49,7 @@ class KillAndResumeTests {
       max_steps: 120
       optimizer: {name: momentum, lr: 0.05}
       schedule: cosine
-      eval: {every: 60}
+      eval: {every: %d}
       compare_every: 40
       threads: 1
       device: cpu
@@ -59,13 +60,17 @@ class KillAndResumeTests {
    *
    * @param every updates between two saves
    * @param strategy what the recipe says of it
-   * @param ranks techniques that came later are killed on two ranks, which start sooner than three
    * @param besides what the recipe says of it elsewhere
    */
-  record Technique(int every, String strategy, int ranks, String besides) {
+  record Technique(int every, String strategy, String besides) {
 
-    Technique(int every, String strategy, int ranks) {
-      this(every, strategy, ranks, "");
+    Technique(int every, String strategy) {
+      this(every, strategy, "");
+    }
+
+    /** Whether evaluations decide which checkpoint is kept, and when the run ends. */
+    boolean decides() {
+      return besides.contains("stop_when:");
     }
 
     /** Without instructions for them, a CPU takes ten times as long for 16 bits. */
@@ -76,60 +81,60 @@ class KillAndResumeTests {
 
   private static final Map<String, Technique> TECHNIQUES =
       Map.ofEntries(
-          Map.entry(PLAIN, new Technique(10, "", RANKS)),
-          Map.entry("merge", new Technique(7, "gradient_merge: {k_steps: 3}", RANKS)),
-          Map.entry("recompute", new Technique(10, "recompute: {every: 1}", RANKS)),
+          Map.entry(PLAIN, new Technique(10, "")),
+          Map.entry("merge", new Technique(7, "gradient_merge: {k_steps: 3}")),
+          Map.entry("recompute", new Technique(10, "recompute: {every: 1}")),
           Map.entry(
               "buckets, bf16",
               new Technique(
-                  10, "fuse_all_reduce: {size_mb: 0.01, wire: bf16}, amp: {dtype: bf16}", 2)),
+                  10, "fuse_all_reduce: {size_mb: 0.01, wire: bf16}, amp: {dtype: bf16}")),
           Map.entry(
               "fp16, recompute, merge",
               new Technique(
                   7,
                   "gradient_merge: {k_steps: 3}, recompute: {every: 1},"
-                      + " amp: {dtype: fp16, incr_every_n_steps: 5}",
-                  2)),
+                      + " amp: {dtype: fp16, incr_every_n_steps: 5}")),
           Map.entry(
               "dgc in its warm-up",
               new Technique(
                   10,
-                  "dgc: {rampup_begin_step: 40, rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}",
-                  2)),
+                  "dgc: {rampup_begin_step: 40, rampup_step: 400, sparsity: [0.75, 0.9, 0.99]}")),
           Map.entry(
-              "dgc after its warm-up, packed",
+              "dgc from its warm-up on, packed",
               new Technique(
                   10,
-                  "dgc: {rampup_step: 20, sparsity: [0.9, 0.99], values: fp16, indices: packed}",
-                  2)),
+                  "dgc: {rampup_begin_step: 20, rampup_step: 40, sparsity: [0.75, 0.9, 0.99],"
+                      + " values: fp16, indices: packed}")),
           Map.entry(
-              "local, merge, fp16",
+              "local, recompute, merge, fp16",
               new Technique(
                   7,
                   "localsgd: {k_steps: 5, momentum: average}, gradient_merge: {k_steps: 2},"
-                      + " amp: {dtype: fp16, incr_every_n_steps: 5}",
-                  2)),
+                      + " recompute: {every: 1}, amp: {dtype: fp16, incr_every_n_steps: 5}")),
           Map.entry(
               "adaptive, behind, int8",
-              new Technique(
-                  7, "adaptive_localsgd: {init_k_steps: 6, wire: int8, overlap: true}", 2)),
+              new Technique(7, "adaptive_localsgd: {init_k_steps: 6, wire: int8, overlap: true}")),
           Map.entry(
-              "powersgd, merge",
+              POWER_SGD,
               new Technique(
-                  7, "powersgd: {rank: 2, start_step: 20}, gradient_merge: {k_steps: 2}", 2)),
+                  7, "powersgd: {rank: 2, start_step: 20}, gradient_merge: {k_steps: 2}")),
           Map.entry(
               "sharding, merge",
-              new Technique(7, "sharding: {stage: 1}, gradient_merge: {k_steps: 3}", RANKS)),
+              new Technique(7, "sharding: {stage: 1}, gradient_merge: {k_steps: 3}")),
           Map.entry(
-              "sharding 3, merge, ema",
+              "sharding 3, merge, ema, early stop",
               new Technique(
                   7,
                   "sharding: {stage: 3}, gradient_merge: {k_steps: 3}",
-                  2,
-                  "ema: {decay: 0.95, start: 5}")));
+                  """
+                  ema: {decay: 0.95, start: 5}
+                  stop_when: {metric: ema/loss, patience: 2, min_delta: 10}
+                  """)));
 
   /** What other rows hold too, with something beside it: killed where there is time for it. */
-  private static final Set<String> IN_OTHERS = Set.of("merge", "recompute", "sharding, merge");
+  private static final Set<String> IN_OTHERS =
+      Set.of(
+          "merge", "recompute", "fp16, recompute, merge", "dgc in its warm-up", "sharding, merge");
 
   /** A technique with one of the two ways to save. */
   record Variant(String name, boolean savesBehind) {
@@ -139,8 +144,10 @@ class KillAndResumeTests {
     }
 
     String recipe() {
-      return SMALL_JOB.formatted(technique().hidden())
-          + "checkpoint: {every: %d, async: %b}%n".formatted(technique().every(), savesBehind)
+      return SMALL_JOB.formatted(technique().hidden(), technique().decides() ? 20 : 60)
+          + "checkpoint: {every: %d, async: %b%s}%n"
+              .formatted(
+                  technique().every(), savesBehind, technique().decides() ? ", best: ema/loss" : "")
           + "strategy: {%s}%n%s%n".formatted(technique().strategy(), technique().besides());
     }
 
@@ -194,7 +201,7 @@ class KillAndResumeTests {
     }
   }
 
-  /** Three processes with dropout, each with its own generator. */
+  /** Processes with dropout, each with its own generator. */
   @Test
   void recomputingChangesNoBitInSeveralProcesses() throws Exception {
     assertThat(whole(new Variant("recompute", true)).files().weights())
@@ -205,7 +212,7 @@ class KillAndResumeTests {
   @ParameterizedTest
   @MethodSource("stops")
   void stoppedAtARandomInstant(int seed) throws Exception {
-    var variant = seed % 2 == 0 ? new Variant("merge", true) : new Variant(PLAIN, false);
+    var variant = seed % 2 == 0 ? new Variant(POWER_SGD, false) : MOST_KILLED;
     var whole = whole(variant);
     var flotilla = flotilla("stop-" + seed);
     var random = new SplittableRandom(seed);
@@ -255,6 +262,8 @@ class KillAndResumeTests {
     }
     var run = flotilla.work().resolve("run");
     assertSame(whole.files(), new RunFiles(run), how.toString());
+    assertThat(Files.readString(run.resolve("summary.json")).contains("stopped_early"))
+        .isEqualTo(variant.technique().decides());
     try (var left = Files.list(run.resolve("checkpoints"))) {
       assertThat(left.map(path -> path.getFileName().toString()))
           .allMatch(name -> name.matches("update-.*|[.]writer|[.]lock"));
@@ -265,7 +274,7 @@ class KillAndResumeTests {
   private static String kill(
       Flotilla flotilla, Variant variant, SplittableRandom random, Duration whole)
       throws Exception {
-    int victim = random.nextInt(variant.technique().ranks());
+    int victim = random.nextInt(RANKS);
     // From the moment when the rank exists, over all of the run, its saves and its end.
     var after = Duration.ofMillis((long) (whole.toMillis() * random.nextDouble()));
     try (var job = launch(flotilla, variant)) {
@@ -309,13 +318,7 @@ class KillAndResumeTests {
       throw new UncheckedIOException(e);
     }
     return flotilla.start(
-        "run",
-        "--nproc=" + variant.technique().ranks(),
-        recipe.toString(),
-        "--out",
-        "run",
-        "--resume",
-        "auto");
+        "run", "--nproc=" + RANKS, recipe.toString(), "--out", "run", "--resume", "auto");
   }
 
   /** Leaves out what depends on the clock and the machine. */

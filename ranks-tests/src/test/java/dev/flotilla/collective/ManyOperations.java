@@ -22,9 +22,9 @@ final class ManyOperations {
   private static long growth(Collective group) {
     var tensor = Tensors.floats(0, 256);
     var whole = Tensors.floats(0, 512);
-    repeat(group, whole, tensor, 2_000);
+    repeat(group, whole, tensor, 1_000);
     long before = LeakProbe.settledBytes();
-    repeat(group, whole, tensor, 10_000);
+    repeat(group, whole, tensor, 4_000);
     return LeakProbe.settledBytes() - before;
   }
 

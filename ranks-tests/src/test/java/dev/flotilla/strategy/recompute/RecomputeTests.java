@@ -47,6 +47,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.bytedeco.pytorch.Tensor;
@@ -165,24 +166,33 @@ class RecomputeTests {
   }
 
   /**
-   * Raises the budget until a plan is found, which then has to recompute. The compilers of the
-   * virtual machine take native memory as well, which counts in models as small as these: a plan
-   * made while one gave some back may keep all, and the next budget is tried.
+   * Looks for the least budget under which there is a plan, which then has to recompute. The
+   * compilers of the virtual machine take native memory as well and give it back, which counts in
+   * models as small as these: a plan may find that all fits, or that nothing does, so the budget is
+   * lowered and raised until one recomputes.
    */
   private Snapshot underAPlanThatRecomputes(Case example, GradientMerge merge) {
-    long least = leastBudget(example);
-    for (long budget = least - least / 8; budget < 4 * least; budget += Math.max(1, least / 16)) {
+    long budget = 1;
+    for (int attempt = 0; attempt < 200; attempt++) {
       measured.clear();
       try {
         var trained = train(example, merge, Recompute.auto(budget));
         if (measured.stream().anyMatch(text -> text.contains("recomputed"))) {
           return trained;
         }
+        budget = Math.max(1, budget - Math.max(1, budget / 16));
       } catch (ConfigException e) {
-        assertThat(e).hasMessageContaining("need at least");
+        budget = leastOf(e);
       }
     }
     throw new AssertionError("no budget made a plan recompute: " + example);
+  }
+
+  private static long leastOf(ConfigException tooLittle) {
+    var matcher =
+        Pattern.compile("need at least ([0-9]+(?:[KMG]i?B)?)").matcher(tooLittle.getMessage());
+    assertThat(matcher.find()).as(tooLittle.getMessage()).isTrue();
+    return ByteSize.parse(matcher.group(1)).bytes();
   }
 
   /** Neither the products nor the first layer before them may have gradients. */
@@ -207,18 +217,6 @@ class RecomputeTests {
     var plain = train(example, merge);
     var recomputed = train(example, merge, recompute);
     assertThat(recomputed.isSameAs(plain)).isTrue();
-  }
-
-  /** Returns a budget under which much must be recomputed. */
-  private long leastBudget(Case example) {
-    try {
-      train(example, Recompute.auto(1));
-    } catch (RuntimeException e) {
-      var words =
-          String.valueOf(e.getMessage()).replaceFirst(".*need at least ([0-9]+[KM]iB).*", "$1");
-      return ByteSize.parse(words).bytes();
-    }
-    throw new AssertionError("a budget of one byte was enough");
   }
 
   /** What a profiling pass leaves behind would come again with each of these: 4 MiB each time. */

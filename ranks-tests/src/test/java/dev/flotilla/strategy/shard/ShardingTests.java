@@ -42,6 +42,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -59,6 +60,7 @@ class ShardingTests {
 
   private static final int UPDATES = 50;
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
+  private static final Map<String, Snapshot> PLAIN = new HashMap<>();
 
   /** Three ranks have slices of different lengths, and sums that depend on their order. */
   static Stream<Arguments> exact() {
@@ -144,11 +146,21 @@ class ShardingTests {
     return all.getFirst();
   }
 
+  /** Returns what a run without sharding comes to; each stage is compared with the same one. */
+  private static Snapshot plain(String what, Supplier<Snapshot> run) {
+    return PLAIN.computeIfAbsent(what, _ -> run.get());
+  }
+
   /** The sums of both are added in the order of ranks. */
   @ParameterizedTest
   @MethodSource("exact")
   void slicesGiveTheSameBits(int stage, int ranks, Optimizer optimizer, int merge) {
-    var plain = train(ranks, optimizer, Precision.FLOAT32, RankOrder::of, new GradientMerge(merge));
+    var plain =
+        plain(
+            "in rank order, %d ranks, %s, merge %d".formatted(ranks, optimizer, merge),
+            () ->
+                train(
+                    ranks, optimizer, Precision.FLOAT32, RankOrder::of, new GradientMerge(merge)));
     var sharded =
         train(
             ranks,
@@ -181,7 +193,10 @@ class ShardingTests {
   void clippedAndMergedSlicesAreWithinRounding(
       int stage, int ranks, Optimizer optimizer, int merge) {
     Strategy[] both = {new GradientMerge(merge), new ClipByNorm(0.5)};
-    var plain = train(ranks, optimizer, Precision.FLOAT64, group -> group, both);
+    var plain =
+        plain(
+            "clipped, %d ranks, %s, merge %d".formatted(ranks, optimizer, merge),
+            () -> train(ranks, optimizer, Precision.FLOAT64, group -> group, both));
     var sharded =
         train(
             ranks,
@@ -197,7 +212,9 @@ class ShardingTests {
   @ParameterizedTest
   @MethodSource("layerwise")
   void normsOfParametersAreThoseOverAllSlices(int stage, Optimizer optimizer) {
-    var plain = train(3, optimizer, Precision.FLOAT64, group -> group);
+    var plain =
+        plain(
+            "3 ranks, " + optimizer, () -> train(3, optimizer, Precision.FLOAT64, group -> group));
     var sharded = train(3, optimizer, Precision.FLOAT64, group -> group, new Sharding(stage));
     assertThat(sharded.relativeDistance(plain)).isLessThan(1e-12);
   }
@@ -206,7 +223,10 @@ class ShardingTests {
   @MethodSource("stagesAndRanks")
   void momentumInFloat32IsWithinRounding(int stage, int ranks) {
     var optimizer = new Momentum(0.05, 0.9, true, 1e-3);
-    var plain = train(ranks, optimizer, Precision.FLOAT32, group -> group);
+    var plain =
+        plain(
+            "float32, %d ranks".formatted(ranks),
+            () -> train(ranks, optimizer, Precision.FLOAT32, group -> group));
     var sharded = train(ranks, optimizer, Precision.FLOAT32, group -> group, new Sharding(stage));
     assertThat(sharded.relativeDistance(plain)).isLessThan(1e-6);
   }
