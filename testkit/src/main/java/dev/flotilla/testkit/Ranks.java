@@ -31,11 +31,14 @@ public final class Ranks {
     this.settings = settings;
   }
 
-  /** Prepares some ranks that have 30 s for all and 10 s for each wait. */
+  /**
+   * Prepares some ranks that have three minutes for all and one for each wait: what ends within
+   * seconds must not fail where other work has the processors meanwhile.
+   */
   public static Ranks of(int size) {
-    var wait = Duration.ofSeconds(10);
+    var wait = Duration.ofMinutes(1);
     var settings = CollectiveSettings.defaults().withTimeout(wait).withJoinTimeout(wait);
-    return new Ranks(size, Duration.ofSeconds(30), settings);
+    return new Ranks(size, Duration.ofMinutes(3), settings);
   }
 
   /** Runs a body on each of some ranks. */
