@@ -80,7 +80,10 @@ final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
 
   private void predict(Trainer trainer, RunConfig config, Consumer<Prediction> rows) {
     new RankPredictions(
-            trainer.model(), trainer.collective(), config.data().test(), config.eval().batch())
+            trainer.model(),
+            trainer.collective(),
+            config.data().unlabelled(),
+            config.eval().batch())
         .run(classNames(config), rows);
   }
 

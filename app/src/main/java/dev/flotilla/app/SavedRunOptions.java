@@ -1,8 +1,6 @@
 package dev.flotilla.app;
 
-import dev.flotilla.config.Catalogue;
 import dev.flotilla.config.Change;
-import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.config.SavedWeights;
@@ -55,9 +53,7 @@ final class SavedRunOptions {
       // What else the run was evaluated on is of no interest then.
       changes.add(Change.option("--data", "eval.also", "null"));
     }
-    var run = SavedRun.runOf(folder);
-    var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));
-    return RunConfig.read(recipe.overlay(changes), Catalogue.installed());
+    return SavedRun.config(SavedRun.runOf(folder), changes);
   }
 
   /** Returns these options as a rank is given them. */

@@ -2,6 +2,7 @@ package dev.flotilla.config;
 
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.data.BatchSource;
+import dev.flotilla.data.PreprocessedData;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.optim.GroupSettings;
 import dev.flotilla.pass.BoundModel;
@@ -261,6 +262,10 @@ public final class ConfiguredRun {
     long start = System.nanoTime();
     var events = folder == null ? people : people.and(folder);
     events.on(new TrainingEvent.Configured(config.resolved()));
+    config.data().notes().forEach(note -> events.on(new TrainingEvent.Noted(note)));
+    if (folder != null && config.data() instanceof PreprocessedData data) {
+      folder.writePreprocessing(data.learned());
+    }
     var source = source();
     var builder =
         trainer(events).loop(loop()).checkpoints(checkpoints(location.out())).runFolder(folder);

@@ -1,9 +1,11 @@
 package dev.flotilla.config;
 
+import dev.flotilla.data.PreprocessedData;
 import dev.flotilla.data.SampleForm;
 import dev.flotilla.metric.Metrics;
 import dev.flotilla.model.BufferSpec;
 import dev.flotilla.model.ParameterSpec;
+import dev.flotilla.model.Task;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.NamePatterns;
 import dev.flotilla.settings.Problem;
@@ -63,6 +65,8 @@ final class Preflight {
   }
 
   private void checkAllSamples() {
+    refuseOwnPreprocessing();
+    config.data().form().ifPresent(form -> checkTask("data.task", form));
     config.data().form().ifPresent(this::checkSamples);
     config.eval().others().values().forEach(it -> it.form().ifPresent(this::checkSamples));
   }
@@ -95,6 +99,48 @@ final class Preflight {
     } catch (ArithmeticException tooMany) {
       return Long.MAX_VALUE;
     }
+  }
+
+  /** A row of numbers may be meant for classes or for a number, and so may an objective. */
+  private void checkTask(String key, SampleForm form) {
+    if (!(form instanceof SampleForm.Numbers numbers)) {
+      return;
+    }
+    var task = config.trained().objective().task();
+    if (numbers.classes() == 0 && task == Task.CLASSIFICATION) {
+      throw new ConfigException(
+          List.of(
+              placed(
+                  "objective",
+                  "must be one for numbers, which the data is labelled with",
+                  "objective: mse, l1 or huber")));
+    }
+    if (numbers.classes() > 0 && task == Task.REGRESSION) {
+      throw new ConfigException(
+          List.of(
+              placed(
+                  key,
+                  "is labelled with classes, but the objective is one for numbers",
+                  "set task: regression, or leave out objective")));
+    }
+  }
+
+  /** What other data would learn of itself is not what the model is trained on. */
+  private void refuseOwnPreprocessing() {
+    config
+        .eval()
+        .others()
+        .forEach(
+            (name, other) -> {
+              if (other instanceof PreprocessedData data && data.preprocessing() == null) {
+                throw new ConfigException(
+                    List.of(
+                        placed(
+                            "eval.also." + name,
+                            "would be normalised by itself, and not as the training data is",
+                            "state preprocessing, the preprocessing.json of a run")));
+              }
+            });
   }
 
   private void checkSamples(SampleForm form) {

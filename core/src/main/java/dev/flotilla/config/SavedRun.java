@@ -3,6 +3,7 @@ package dev.flotilla.config;
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.Restorer;
 import dev.flotilla.checkpoint.SavedCheckpoint;
+import dev.flotilla.data.PreprocessedData;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.train.InitialWeights;
@@ -14,6 +15,7 @@ import dev.flotilla.world.World;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
@@ -44,6 +46,29 @@ public final class SavedRun {
       return (Map<String, Object>) configuration;
     }
     throw new CheckpointException(folder + " holds no configuration; is it a run's folder?");
+  }
+
+  /**
+   * Returns the configuration of a run with changes on top. Data that was made by what the run
+   * learned is made so again, whatever file it comes from.
+   *
+   * @throws dev.flotilla.settings.ConfigException with everything that is wrong
+   * @throws CheckpointException if the folder does not hold a run
+   */
+  public static RunConfig config(Path folder, List<Change> changes) {
+    var recipe = Recipe.of(folder.toString(), configuration(folder)).overlay(changes);
+    var config = RunConfig.read(recipe, Catalogue.installed());
+    var file = RunPaths.preprocessingIn(folder);
+    boolean learns = config.data() instanceof PreprocessedData data && data.preprocessing() == null;
+    if (!learns || !Files.exists(file)) {
+      return config;
+    }
+    var learned =
+        Change.option(
+            folder.toString(),
+            "data.preprocessing",
+            JsonText.line(file.toAbsolutePath().toString()));
+    return RunConfig.read(recipe.overlay(List.of(learned)), Catalogue.installed());
   }
 
   /**

@@ -38,6 +38,7 @@ public record SavedSamples(List<String> classNames, List<Long> shape) {
     return switch (form) {
       case SampleForm.Images(int channels, int height, int width, int _) ->
           List.of((long) channels, (long) height, (long) width);
+      case SampleForm.Numbers(int columns, int _) -> List.of((long) columns);
       case SampleForm.Tokens _ -> List.of();
     };
   }

@@ -50,9 +50,19 @@ public interface DataSource {
     return "";
   }
 
+  /** Returns what people should hear of how the data was read; asked for after {@link #check}. */
+  default List<String> notes() {
+    return List.of();
+  }
+
   /** Opens the training samples. */
   Dataset train();
 
   /** Opens the test samples. */
   Dataset test();
+
+  /** Opens the test samples for somebody who never looks at their targets, which may be missing. */
+  default Dataset unlabelled() {
+    return test();
+  }
 }

@@ -28,6 +28,20 @@ public sealed interface SampleForm {
   }
 
   /**
+   * Rows of numbers, as a table has them.
+   *
+   * @param columns numbers of a row
+   * @param classes number of classes; 0 where a number is to be guessed
+   */
+  record Numbers(int columns, int classes) implements SampleForm {
+
+    @Override
+    public String toString() {
+      return "rows of %d numbers".formatted(columns);
+    }
+  }
+
+  /**
    * Sequences of tokens.
    *
    * @param vocabSize number above that of every token

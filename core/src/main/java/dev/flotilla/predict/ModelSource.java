@@ -1,9 +1,6 @@
 package dev.flotilla.predict;
 
 import dev.flotilla.checkpoint.PublishedWeights;
-import dev.flotilla.config.Catalogue;
-import dev.flotilla.config.Recipe;
-import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.config.SavedSamples;
 import dev.flotilla.config.SavedWeights;
@@ -32,8 +29,7 @@ record ModelSource(
   /** Finds the model of a run, or of one of its checkpoints. */
   static ModelSource of(Path runOrCheckpoint, SavedWeights which) {
     var run = SavedRun.runOf(runOrCheckpoint);
-    var recipe = Recipe.of(run.toString(), SavedRun.configuration(run));
-    var config = RunConfig.read(recipe, Catalogue.installed());
+    var config = SavedRun.config(run, List.of());
     return new ModelSource(
         SavedRun.model(runOrCheckpoint, which),
         config.trained(),

@@ -211,6 +211,11 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     }
   }
 
+  /** Writes what was learned of the training data to make samples of it. */
+  public void writePreprocessing(Map<String, Object> learned) {
+    write(RunPaths.PREPROCESSING, learned);
+  }
+
   private void write(String name, Map<String, Object> values) {
     var file = folder.resolve(name);
     var part = folder.resolve(name + ".part");

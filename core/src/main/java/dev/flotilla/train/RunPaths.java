@@ -20,6 +20,7 @@ public final class RunPaths {
   private static final String EVENTS = "events.jsonl";
   static final String SUMMARY = "summary.json";
   private static final String MODEL = "model.safetensors";
+  static final String PREPROCESSING = "preprocessing.json";
   private static final String EMA = "model-ema.safetensors";
   private static final String CHECKPOINTS = "checkpoints";
 
@@ -33,6 +34,11 @@ public final class RunPaths {
   /** Returns the path of the saved moving average in a run's folder. */
   public static Path emaIn(Path folder) {
     return folder.resolve(EMA);
+  }
+
+  /** Returns the path of what was learned to make samples of data, in a run's folder. */
+  public static Path preprocessingIn(Path folder) {
+    return folder.resolve(PREPROCESSING);
   }
 
   /** Returns the path of the events in a run's folder. */

@@ -21,6 +21,8 @@ import dev.flotilla.zoo.model.ResNet18;
 import dev.flotilla.zoo.model.ResNet50;
 import dev.flotilla.zoo.model.Vgg16;
 import dev.flotilla.zoo.model.Vgg16Bn;
+import dev.flotilla.zoo.table.Csv;
+import dev.flotilla.zoo.table.Parquet;
 import java.util.Map;
 
 /** The zoo's names, found by recipes through the service loader. */
@@ -46,9 +48,11 @@ public final class ZooCatalogue implements CatalogueProvider {
     return Map.ofEntries(
         Map.entry("bert-lines", BertLines.class),
         Map.entry("cifar10", Cifar10.class),
+        Map.entry("csv", Csv.class),
         Map.entry("digits", Digits.class),
         Map.entry("image-folder", ImageFolder.class),
         Map.entry("mnist", Mnist.class),
+        Map.entry("parquet", Parquet.class),
         Map.entry("synthetic-images", SyntheticImages.class),
         Map.entry("synthetic-tokens", SyntheticTokens.class),
         Map.entry("text", PlainText.class));

@@ -16,7 +16,7 @@ import java.util.List;
  *
  * @param inputs numbers per sample
  * @param hidden widths of the hidden layers
- * @param classes number of classes
+ * @param classes number of classes; for a regression, of the numbers to guess
  * @param dropout fraction of each hidden layer's outputs that are left out in training
  */
 @Summary("Fully connected layers over flattened inputs.")
@@ -24,7 +24,8 @@ public record Mlp(
     @Setting(doc = "numbers per sample, at least 1", def = "1024") int inputs,
     @Setting(doc = "widths of the hidden layers, each at least 1", def = "[128]")
         List<Integer> hidden,
-    @Setting(doc = "number of classes, at least 2", def = "10") int classes,
+    @Setting(doc = "number of classes, or of numbers for a regression, at least 1", def = "10")
+        int classes,
     @Setting(doc = "fraction of hidden outputs left out in training, in [0, 1)", def = "0")
         double dropout)
     implements Model {
@@ -40,7 +41,7 @@ public record Mlp(
     boolean widthsArePositive = hidden.stream().allMatch(width -> width >= 1);
     Check.that(inputs >= 1, "inputs", "must be at least 1", inputs)
         .and(widthsArePositive, "hidden", "must hold numbers of at least 1", hidden)
-        .and(classes >= 2, "classes", "must be at least 2", classes)
+        .and(classes >= 1, "classes", "must be at least 1", classes)
         .and(dropout >= 0 && dropout < 1, "dropout", "must be in [0, 1)", dropout)
         .orThrow();
   }

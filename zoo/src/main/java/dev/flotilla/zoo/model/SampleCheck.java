@@ -27,21 +27,30 @@ final class SampleCheck {
     check.orThrow();
   }
 
-  /** Checks images, which a network takes flattened. */
+  /** Checks images, which a network takes flattened, or rows of numbers. */
   static void flattened(SampleForm form, int inputs, int classes) {
     var check = new SampleCheck();
-    if (!(form instanceof SampleForm.Images images)) {
-      check.refuse("", "takes images, but the data gives " + form);
-    } else {
-      check.classes(form, classes);
-      if (images.elements() != inputs) {
-        check.refuse(
-            "inputs",
-            "must be %d, the numbers of %s that the data gives, but was %d"
-                .formatted(images.elements(), images, inputs));
+    switch (form) {
+      case SampleForm.Images images -> check.flattened(form, images.elements(), inputs, classes);
+      case SampleForm.Numbers rows -> {
+        check.flattened(form, rows.columns(), inputs, classes);
+        if (rows.classes() == 0 && classes != 1) {
+          check.refuse("classes", "must be 1, the number to guess, but was " + classes);
+        }
       }
+      case SampleForm.Tokens _ -> check.refuse("", "takes images, but the data gives " + form);
     }
     check.orThrow();
+  }
+
+  private void flattened(SampleForm form, long elements, int inputs, int classes) {
+    classes(form, classes);
+    if (elements != inputs) {
+      refuse(
+          "inputs",
+          "must be %d, the numbers of %s that the data gives, but was %d"
+              .formatted(elements, form, inputs));
+    }
   }
 
   /** Checks sequences of tokens. */

@@ -1,0 +1,136 @@
+package dev.flotilla.zoo.table;
+
+import dev.flotilla.settings.Setting;
+import dev.flotilla.settings.Summary;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A table in a Parquet file, read by the artifact {@code flotilla-parquet}.
+ *
+ * <p>A batch holds what the model sees of the rows as float32 [n, numbers], and classes as int64
+ * [n] or, for a regression, numbers as float32 [n, 1]. Means, deviations, categories and classes
+ * are learned on training rows alone and saved with the model.
+ *
+ * @param path the file to train with
+ * @param testPath the file to test with; null for a part of {@code path}
+ * @param testFraction the part of the rows to test with; null for a fifth
+ * @param splitSeed which rows those are
+ * @param label the column to learn
+ * @param task what it holds
+ * @param classes names of the classes in order; empty for those of the training rows, sorted
+ * @param columns what the model sees of the others
+ * @param text a column of texts to classify in their place; null for none
+ * @param preprocessing what another run has learned; null for what training rows teach
+ */
+@Summary("A table in a Parquet file; needs the artifact flotilla-parquet.")
+public record Parquet(
+    @Setting(doc = "Parquet file to train with.", local = true) TableFile path,
+    @Setting(
+            doc = "Parquet file to test with; by default a part of path.",
+            def = "null",
+            insteadOf = "test_fraction")
+        @Nullable Path testPath,
+    @Setting(
+            doc = "Fraction of the rows of path to test with, in (0, 1); by default 0.2.",
+            def = "null",
+            insteadOf = "test_path")
+        @Nullable Double testFraction,
+    @Setting(doc = "Seed that draws the rows to test with.", def = "0") long splitSeed,
+    @Setting(doc = "Column to learn.", def = "null") @Nullable String label,
+    @Setting(doc = "What the label is: classification or regression.", def = "classification")
+        TableTask task,
+    @Setting(doc = "Classes in order; by default those of training rows, sorted.", def = "[]")
+        List<String> classes,
+    @Setting(doc = "Which columns the model sees, and how.", def = "{}") Columns columns,
+    @Setting(doc = "Column of texts to classify, in place of all others.", def = "null")
+        @Nullable TextColumn text,
+    @Setting(
+            doc = "preprocessing.json of another run; by default learned on training rows.",
+            def = "null")
+        @Nullable Path preprocessing)
+    implements TableSource {
+
+  /** Checks the settings. */
+  public Parquet {
+    classes = List.copyOf(classes);
+    TableSettings.check(testFraction, task, classes, text);
+  }
+
+  /** Describes a file with everything else by default: four fifths to train with, classes. */
+  public static Parquet of(Path path, String label) {
+    return new Parquet(
+        TableFile.of(path),
+        null,
+        null,
+        0,
+        label,
+        TableTask.CLASSIFICATION,
+        List.of(),
+        Columns.all(),
+        null,
+        null);
+  }
+
+  /**
+   * Returns the rows of any file as those were made that a run was trained with, for prediction.
+   */
+  public static Parquet like(Path run, Path file) {
+    return new Parquet(
+        TableFile.of(file),
+        null,
+        null,
+        0,
+        null,
+        TableTask.CLASSIFICATION,
+        List.of(),
+        Columns.all(),
+        null,
+        run.resolve("preprocessing.json"));
+  }
+
+  /** Returns this table with a file of its own to test with. */
+  public Parquet testedOn(Path file) {
+    return new Parquet(
+        path, file, null, splitSeed, label, task, classes, columns, text, preprocessing);
+  }
+
+  /** Returns this table with other settings of its columns. */
+  public Parquet withColumns(Columns other) {
+    return new Parquet(
+        path, testPath, testFraction, splitSeed, label, task, classes, other, text, preprocessing);
+  }
+
+  /** Returns this table for a regression: the label is a number. */
+  public Parquet regression() {
+    return new Parquet(
+        path,
+        testPath,
+        testFraction,
+        splitSeed,
+        label,
+        TableTask.REGRESSION,
+        classes,
+        columns,
+        text,
+        preprocessing);
+  }
+
+  @Override
+  public TableSettings settings() {
+    return new TableSettings(
+        "parquet",
+        ',',
+        path.path(),
+        testPath,
+        testFraction,
+        splitSeed,
+        label,
+        task,
+        classes,
+        columns,
+        text,
+        preprocessing);
+  }
+}

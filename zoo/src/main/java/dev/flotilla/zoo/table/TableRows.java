@@ -1,0 +1,95 @@
+package dev.flotilla.zoo.table;
+
+import dev.flotilla.zoo.data.DataProblem;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+
+/**
+ * The rows of a table one after the other, as the model sees them, in constant memory however many
+ * there are.
+ */
+public final class TableRows implements Iterator<TableRows.Row>, AutoCloseable {
+
+  private final RowParser parser;
+  private final Preprocessing preprocessing;
+  private boolean isRead;
+  private boolean isAtEnd;
+
+  /**
+   * A row.
+   *
+   * @param features what the model sees
+   * @param label the number of the class, or the number to guess
+   */
+  @SuppressWarnings("ArrayRecordComponent") // A row is read, never compared.
+  public record Row(float[] features, float label) {}
+
+  private TableRows(RowParser parser, Preprocessing preprocessing) {
+    this.parser = parser;
+    this.preprocessing = preprocessing;
+  }
+
+  static TableRows open(TableSettings settings) {
+    if (settings.isSplit()) {
+      throw DataProblem.in(
+          "data.test_path",
+          "is missing: a file that is read row by row cannot be split",
+          "name a file to test with");
+    }
+    var file = settings.preprocessing();
+    var known = file == null ? learn(settings) : Preprocessing.read(file);
+    if (known.plan().text() != null) {
+      throw DataProblem.in("data.text", "cannot be read row by row", "use train()");
+    }
+    var path = settings.path();
+    var reader = settings.open(path);
+    return new TableRows(
+        new RowParser(path, reader, known.plan(), known.dictionaries(), false, true), known);
+  }
+
+  private static Preprocessing learn(TableSettings settings) {
+    var path = settings.path();
+    TablePlan plan;
+    try (var reader = settings.open(path)) {
+      plan = PlanInference.plan(path, reader, settings);
+    }
+    List<Dictionary> dictionaries = new ArrayList<>();
+    for (int at = 0; at < plan.width(); at++) {
+      dictionaries.add(new Dictionary());
+    }
+    var statistics = new Statistics(plan);
+    try (var parser = new RowParser(path, settings.open(path), plan, dictionaries, true, true)) {
+      while (parser.next()) {
+        statistics.add(parser.row());
+      }
+    }
+    return Preprocessing.learn(path, plan, settings, statistics, dictionaries);
+  }
+
+  @Override
+  public boolean hasNext() {
+    if (!isRead && !isAtEnd) {
+      isRead = parser.next();
+      isAtEnd = !isRead;
+    }
+    return isRead;
+  }
+
+  @Override
+  public Row next() {
+    if (!hasNext()) {
+      throw new NoSuchElementException("the table has no more rows");
+    }
+    isRead = false;
+    var features = new float[preprocessing.width()];
+    preprocessing.encode(parser.row(), features, 0);
+    return new Row(features, parser.row()[preprocessing.plan().labelAt()]);
+  }
+
+  @Override
+  public void close() {
+    parser.close();
+  }
+}
