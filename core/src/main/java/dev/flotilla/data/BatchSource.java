@@ -14,11 +14,11 @@ public final class BatchSource {
   private final Dataset dataset;
   private final int batch;
   private final boolean perRank;
-  private final OptionalLong seed;
+  private final Sampling sampling;
   private final boolean dropsLast;
 
   private BatchSource(
-      Dataset dataset, int batch, boolean perRank, OptionalLong seed, boolean dropsLast) {
+      Dataset dataset, int batch, boolean perRank, Sampling sampling, boolean dropsLast) {
     requirePositive(batch);
     if (dataset.size() < 1) {
       throw new IllegalArgumentException("a data set to train on must not be empty");
@@ -26,25 +26,71 @@ public final class BatchSource {
     this.dataset = dataset;
     this.batch = batch;
     this.perRank = perRank;
-    this.seed = seed;
+    this.sampling = sampling;
     this.dropsLast = dropsLast;
   }
 
   /** Takes a fixed number of samples (or tokens) per step, divided over the ranks. */
   public static BatchSource global(Dataset dataset, int globalBatch) {
-    return new BatchSource(dataset, globalBatch, false, OptionalLong.empty(), false);
+    return new BatchSource(dataset, globalBatch, false, new Sampling.InOrder(), false);
   }
 
   /**
    * Takes a fixed number of samples per step and rank: N ranks make a global batch of N times it.
    */
   public static BatchSource perRank(Dataset dataset, int batch) {
-    return new BatchSource(dataset, batch, true, OptionalLong.empty(), false);
+    return new BatchSource(dataset, batch, true, new Sampling.InOrder(), false);
   }
 
   /** Returns this source with a new order in every epoch, a function of seed and epoch alone. */
-  public BatchSource shuffled(long newSeed) {
-    return new BatchSource(dataset, batch, perRank, OptionalLong.of(newSeed), dropsLast);
+  public BatchSource shuffled(long seed) {
+    return new BatchSource(dataset, batch, perRank, new Sampling.Shuffled(seed), dropsLast);
+  }
+
+  /**
+   * Returns this source with samples drawn with replacement, as many in an epoch as there are: a
+   * sample is drawn with its weight divided by the sum of all, so some come twice and some not at
+   * all. Which are drawn is a function of seed and epoch alone.
+   *
+   * @param weights one for each sample, at least 0, which need not add up to 1
+   */
+  public BatchSource weighted(double[] weights, long seed) {
+    return weighted(weights, dataset.size(), seed);
+  }
+
+  /**
+   * Returns this source with samples drawn with replacement.
+   *
+   * @param draws how many samples an epoch has
+   */
+  public BatchSource weighted(double[] weights, int draws, long seed) {
+    return sampled(Sampling.Weighted.of(dataset, weights, draws, seed));
+  }
+
+  /**
+   * Returns this source with a new order in every epoch in which classes are spread evenly, so that
+   * batches have each class in its proportion, as closely as whole samples allow.
+   */
+  public BatchSource stratified(long seed) {
+    return sampled(new Sampling.Stratified(seed, dataset.labels()));
+  }
+
+  /**
+   * Returns this source with samples of like length, by {@link Dataset#tokens}, in a batch, which
+   * needs less padding; in every epoch others are together. The order depends on seed, epoch and
+   * size of the batches over all ranks.
+   */
+  public BatchSource byLength(long seed) {
+    return sampled(new Sampling.ByLength(seed));
+  }
+
+  private BatchSource sampled(Sampling chosen) {
+    if (dataset.countsTokens()) {
+      throw new IllegalArgumentException(
+          "batches that count tokens cannot be %s: they come in order or shuffled"
+              .formatted(chosen));
+    }
+    return new BatchSource(dataset, batch, perRank, chosen, dropsLast);
   }
 
   /**
@@ -59,7 +105,7 @@ public final class BatchSource {
           "batches that count tokens have no full size, so that none can be left out for being"
               + " smaller: leave out dropLast");
     }
-    return new BatchSource(dataset, batch, perRank, seed, true);
+    return new BatchSource(dataset, batch, perRank, sampling, true);
   }
 
   /** Returns the data set. */
@@ -80,15 +126,30 @@ public final class BatchSource {
   }
 
   /** Returns how many samples an epoch sees. */
-  private int samples(int ranks) {
+  public int samples(int ranks) {
     int batchOfAll = globalBatch(ranks);
-    if (dropsLast && dataset.size() < batchOfAll) {
+    int all = sampling.count(dataset);
+    if (dropsLast && all < batchOfAll) {
       throw new IllegalArgumentException(
           "no batch is full: %d samples over all ranks are wanted, and the data set has %d; make"
-                  .formatted(batchOfAll, dataset.size())
+                  .formatted(batchOfAll, all)
               + " batches smaller, or leave out dropLast");
     }
-    return dropsLast ? dataset.size() - dataset.size() % batchOfAll : dataset.size();
+    return dropsLast ? all - all % batchOfAll : all;
+  }
+
+  /**
+   * Returns what decides which samples an epoch has and in which order, in words: a run that goes
+   * on in the middle of an epoch needs the same.
+   */
+  public String order() {
+    return "%d samples %s%s"
+        .formatted(dataset.size(), sampling, dropsLast ? ", without a smaller last batch" : "");
+  }
+
+  /** Tells whether another size of batches makes another order. */
+  public boolean orderDependsOnBatch() {
+    return dataset.countsTokens() || sampling.dependsOnBatch();
   }
 
   /**
@@ -96,24 +157,27 @@ public final class BatchSource {
    * data set: ask once per epoch.
    */
   public RankShard epoch(long epoch, int rank, int ranks) {
-    var draw = new RankShard.Draw(seed.orElse(0), epoch);
+    var draw = new RankShard.Draw(sampling.seed(), epoch);
     return new RankShard(dataset, draw, order(epoch, ranks), rank, ranks);
   }
 
   private EpochOrder order(long epoch, int ranks) {
     if (dataset.countsTokens()) {
       var batches = tokenBatches(ranks);
-      return seed.isPresent() ? batches.shuffled(seed.getAsLong(), epoch) : batches.inOrder();
+      return sampling instanceof Sampling.Shuffled(long seed)
+          ? batches.shuffled(seed, epoch)
+          : batches.inOrder();
     }
     int size = globalBatch(ranks);
-    var order =
-        seed.isPresent()
-            ? EpochOrder.shuffled(dataset.size(), size, seed.getAsLong(), epoch)
-            : EpochOrder.natural(dataset.size(), size);
-    return order.first(Math.toIntExact(batchesPerEpoch(ranks)));
+    return EpochOrder.even(sampling.order(dataset, size, epoch), size)
+        .first(Math.toIntExact(batchesPerEpoch(ranks)));
   }
 
   private TokenBatches tokenBatches(int ranks) {
+    var seed =
+        sampling instanceof Sampling.Shuffled(long own)
+            ? OptionalLong.of(own)
+            : OptionalLong.empty();
     return TokenBatches.of(dataset, globalBatch(ranks), seed);
   }
 

@@ -25,14 +25,9 @@ final class EpochOrder {
     this.starts = starts;
   }
 
-  /** Returns the order 0, 1, 2, … in batches of one size, the last one possibly smaller. */
-  static EpochOrder natural(int size, int batch) {
-    return new EpochOrder(numbers(size), evenStarts(size, batch));
-  }
-
-  /** Returns the shuffled order of an epoch in batches of one size. */
-  static EpochOrder shuffled(int size, int batch, long seed, long epoch) {
-    return new EpochOrder(shuffledNumbers(size, seed, epoch), evenStarts(size, batch));
+  /** Returns an order in batches of one size, the last one possibly smaller. */
+  static EpochOrder even(int[] order, int batch) {
+    return new EpochOrder(order, evenStarts(order.length, batch));
   }
 
   private static int[] numbers(int size) {
@@ -50,7 +45,7 @@ final class EpochOrder {
   /** Returns 0 to size - 1, shuffled after Fisher and Yates. */
   static int[] shuffledNumbers(int size, long seed, long epoch) {
     var order = numbers(size);
-    var random = new SplittableRandom(new SplittableRandom(seed).nextLong() ^ epoch);
+    var random = random(seed, epoch);
     for (int i = size - 1; i > 0; i--) {
       int other = below(i + 1, random);
       int sample = order[i];
@@ -60,11 +55,16 @@ final class EpochOrder {
     return order;
   }
 
+  /** Returns what an epoch draws from. */
+  static SplittableRandom random(long seed, long epoch) {
+    return new SplittableRandom(new SplittableRandom(seed).nextLong() ^ epoch);
+  }
+
   /**
    * Draws from [0, bound). {@code nextInt(bound)} would do, but its algorithm has changed between
    * versions of the JDK; that of {@code nextLong} has not.
    */
-  private static int below(int bound, SplittableRandom random) {
+  static int below(int bound, SplittableRandom random) {
     return (int) Math.unsignedMultiplyHigh(random.nextLong(), bound);
   }
 
