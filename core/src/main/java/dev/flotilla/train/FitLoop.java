@@ -49,7 +49,7 @@ final class FitLoop {
     if (progress.isUnderWay) {
       progress.continueWith(source, ranks);
     } else {
-      progress.begin(parts.epochs(), trainer.updates(), source.globalBatch(ranks));
+      progress.begin(parts.epochs(), trainer.updates(), source, ranks);
       callbacks.begin();
     }
     long microSteps = source.batchesPerEpoch(ranks);

@@ -30,6 +30,9 @@ final class FitProgress implements Stateful {
   long index;
   long globalBatch;
 
+  /** Which samples an epoch has, in which order; empty where an earlier version did not say. */
+  String order = "";
+
   long updatesBeforeEpoch;
   double secondsBeforeEpoch;
 
@@ -61,13 +64,14 @@ final class FitProgress implements Stateful {
   boolean isBestNow;
 
   /** Begins a new fit. */
-  void begin(long epochsBefore, long updatesBefore, long samplesOfABatch) {
+  void begin(long epochsBefore, long updatesBefore, BatchSource source, int ranks) {
     isUnderWay = true;
     firstEpoch = epochsBefore;
     firstUpdate = updatesBefore;
     epoch = 0;
     index = 0;
-    globalBatch = samplesOfABatch;
+    globalBatch = source.globalBatch(ranks);
+    order = source.order();
     updatesBeforeEpoch = updatesBefore;
     secondsBeforeEpoch = 0;
     samples = 0;
@@ -89,21 +93,28 @@ final class FitProgress implements Stateful {
   /**
    * Finds the next global batch where batches have another size than when the run was saved.
    *
-   * @throws ConfigException if none begins where the run was saved
+   * @throws ConfigException if none begins where the run was saved, or samples come in another
+   *     order
    */
   void continueWith(BatchSource source, int ranks) {
+    findBatch(source, ranks);
+    requireSameOrder(source);
+  }
+
+  private void findBatch(BatchSource source, int ranks) {
     int now = source.globalBatch(ranks);
     if (globalBatch == now) {
       return;
     }
-    if (source.dataset().countsTokens()) {
+    if (source.orderDependsOnBatch() && index > 0) {
       throw new ConfigException(
           "batch",
-          "the checkpoint was made with batches of %d tokens over all ranks, but now they have %d"
-              .formatted(globalBatch, now));
+          "the checkpoint was made with batches of %d %s over all ranks, but now they have %d"
+              .formatted(globalBatch, source.dataset().countsTokens() ? "tokens" : "samples", now));
     }
-    long seen = Math.min(index * globalBatch, source.dataset().size());
-    boolean isEnd = seen == source.dataset().size();
+    long all = source.samples(ranks);
+    long seen = Math.min(index * globalBatch, all);
+    boolean isEnd = seen == all;
     if (!isEnd && seen % now != 0) {
       throw new ConfigException(
           "batch",
@@ -113,6 +124,18 @@ final class FitProgress implements Stateful {
     }
     index = isEnd ? source.batchesPerEpoch(ranks) : seen / now;
     globalBatch = now;
+  }
+
+  /** Inside an epoch, another order would show some samples twice and others never. */
+  private void requireSameOrder(BatchSource source) {
+    if (index > 0 && !order.isEmpty() && !order.equals(source.order())) {
+      throw new ConfigException(
+          "data",
+          ("the checkpoint was made inside an epoch of %s, but now an epoch is %s: go on with the"
+                  + " same data and order, or from a checkpoint at the end of an epoch")
+              .formatted(order, source.order()));
+    }
+    order = source.order();
   }
 
   /** Returns the mean loss of the last window. */
@@ -136,6 +159,7 @@ final class FitProgress implements Stateful {
     epoch = Math.toIntExact(fit.number("epoch", epoch));
     index = fit.number("index", index);
     globalBatch = fit.number("global_batch", globalBatch);
+    order = fit.has("order") ? fit.text("order", order) : "";
     updatesBeforeEpoch = fit.number("updates_before_epoch", updatesBeforeEpoch);
     samples = fit.number("samples", samples);
     samplesAtLastLog = fit.number("samples_at_last_log", samplesAtLastLog);

@@ -1,0 +1,121 @@
+package dev.flotilla.data;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.optim.Adam;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.testkit.Ranks;
+import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.LoopSettings;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.train.TrainerBuilder;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.model.Mlp;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A program's own objects, trained on with every order of samples, and resumed inside an epoch. */
+final class OwnDataTests {
+
+  /** An epoch has six batches, so that updates 8 and 16 lie inside one. */
+  private static final int UPDATES = 20;
+
+  private record Point(float[] place, int colour) {}
+
+  private static final List<Point> POINTS =
+      IntStream.range(0, 67)
+          .mapToObj(
+              i ->
+                  new Point(
+                      new float[] {(float) Math.sin(i), (float) Math.cos(3 * i), i % 7}, i % 3))
+          .toList();
+
+  private static final Map<String, UnaryOperator<BatchSource>> ORDERS =
+      Map.of(
+          "weighted", it -> it.weighted(IntStream.range(0, 67).asDoubleStream().toArray(), 3),
+          "stratified", it -> it.stratified(3),
+          "byLength", it -> it.byLength(3),
+          "dropLast", it -> it.shuffled(3).dropLast());
+
+  @TempDir Path folder;
+
+  private static BatchSource source(String order) {
+    var data = Dataset.of(POINTS, Point::place, Point::colour, 3).cached();
+    return ORDERS.get(order).apply(BatchSource.global(data, 12));
+  }
+
+  private TrainerBuilder trainer(World world, int updates) {
+    return Trainer.on(world)
+        .model(new Mlp(3, List.of(8), 3))
+        .optimizer(new Adam(0.01))
+        .threads(1)
+        .checkpoints(CheckpointSettings.in(folder).every(8))
+        .loop(LoopSettings.defaults().endAfterUpdates(updates));
+  }
+
+  private Snapshot fit(World world, String order, int updates) {
+    try (var trainer = trainer(world, updates).build()) {
+      trainer.resume(folder);
+      trainer.fit(source(order), 1);
+      return Snapshot.of(trainer);
+    }
+  }
+
+  static Stream<Arguments> ordersAndRanks() {
+    return ORDERS.keySet().stream()
+        .sorted()
+        .flatMap(order -> IntStream.rangeClosed(1, 3).mapToObj(n -> Arguments.of(order, n)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("ordersAndRanks")
+  void aRunThatWasStoppedInsideAnEpochIsTheSame(String order, int ranks, @TempDir Path other) {
+    var stopped = Ranks.of(ranks).callWorlds(world -> fit(world, order, 10));
+    var resumed = Ranks.of(ranks).callWorlds(world -> fit(world, order, UPDATES));
+    assertThat(stopped.getFirst().isSameAs(resumed.getFirst())).isFalse();
+    folder = other;
+    var whole = Ranks.of(ranks).callWorlds(world -> fit(world, order, UPDATES));
+    assertThat(resumed).allMatch(whole.getFirst()::isSameAs);
+  }
+
+  @Test
+  void anotherOrderInsideAnEpochIsRefused() {
+    fit(World.solo(), "stratified", 10);
+    assertThatThrownBy(() -> fit(World.solo(), "byLength", UPDATES))
+        .isInstanceOf(ConfigException.class)
+        .hasMessage(
+            "data: the checkpoint was made inside an epoch of 67 samples stratified with seed 3,"
+                + " but now an epoch is 67 samples by length with seed 3: go on with the same data"
+                + " and order, or from a checkpoint at the end of an epoch");
+  }
+
+  /** What lies together by length depends on how many do. */
+  @Test
+  void anotherBatchByLengthInsideAnEpochIsRefused() {
+    fit(World.solo(), "byLength", 10);
+    try (var trainer = trainer(World.solo(), UPDATES).build()) {
+      trainer.resume(folder);
+      var other = BatchSource.global(source("byLength").dataset(), 6).byLength(3);
+      assertThatThrownBy(() -> trainer.fit(other, 1))
+          .isInstanceOf(ConfigException.class)
+          .hasMessageContaining("batches of 12 samples over all ranks, but now they have 6");
+    }
+  }
+
+  @Test
+  void anotherOrderAfterAnEpochIsTaken() {
+    fit(World.solo(), "stratified", 12);
+    assertThat(fit(World.solo(), "byLength", UPDATES)).isNotNull();
+  }
+}
