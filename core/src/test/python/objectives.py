@@ -56,6 +56,26 @@ def cases():
     yield case(
         "huber", (3, 2), numbers, lambda z, y: F.huber_loss(z, y, reduction="sum", delta=0.7), 6
     )
+    heavy = torch.tensor([3.0, 0.5], dtype=torch.float64)
+    positive = lambda weight: lambda z, y: F.binary_cross_entropy_with_logits(
+        z, y.double(), pos_weight=weight, reduction="sum"
+    )
+    yield case("binary, weight", (3, 2), answers, positive(torch.tensor(2.5).double()), 6)
+    yield case("binary, weights", (3, 2), answers, positive(heavy), 6)
+    # Means, which Flotilla states as a sum over samples.
+    mean = lambda **more: lambda z, y: 6 * F.cross_entropy(z, y, **more)
+    yield case("weighted mean", (6, 4), classes, mean(weight=weights), 6)
+    yield case(
+        "weighted mean, all",
+        (6, 4),
+        some,
+        mean(weight=weights, label_smoothing=0.2, ignore_index=-100),
+        6,
+    )
+    two = lambda z, y: 6 * (
+        F.cross_entropy(z, y, ignore_index=-100) + 0.5 * F.cross_entropy(z, y, weight=weights)
+    )
+    yield case("two at once", (6, 4), some, two, 6)
 
 
 def main():

@@ -17,6 +17,7 @@ import dev.flotilla.model.CrossEntropy;
 import dev.flotilla.model.HuberLoss;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.SquaredError;
+import dev.flotilla.model.WeightedSum;
 import dev.flotilla.optim.Adagrad;
 import dev.flotilla.optim.Adam;
 import dev.flotilla.optim.AdamW;
@@ -76,6 +77,7 @@ final class BuiltIn implements CatalogueProvider {
     return Map.of(
         "cross_entropy", CrossEntropy.class,
         "bce_with_logits", BinaryCrossEntropy.class,
+        "weighted_sum", WeightedSum.class,
         "mse", SquaredError.class,
         "l1", AbsoluteError.class,
         "huber", HuberLoss.class);

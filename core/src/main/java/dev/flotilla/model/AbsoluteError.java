@@ -17,6 +17,11 @@ public record AbsoluteError() implements Objective {
   }
 
   @Override
+  public double count(Batch batch) {
+    return batch.hostTargets().numel();
+  }
+
+  @Override
   public Score score(Activations outputs, Batch batch) {
     return Score.NONE;
   }

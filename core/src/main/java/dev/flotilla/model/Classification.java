@@ -40,6 +40,11 @@ public record Classification() implements Objective {
   }
 
   @Override
+  public double count(Batch batch) {
+    return batch.samples();
+  }
+
+  @Override
   public Score score(Activations outputs, Batch batch) {
     try (var _ = TensorScope.open()) {
       Tensor logits = outputs.only().detach();

@@ -7,6 +7,7 @@ import dev.flotilla.memory.Tensors;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import java.util.List;
+import java.util.Optional;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -17,13 +18,14 @@ import org.jspecify.annotations.Nullable;
  * One class per sample, pixel or token: cross entropy of logits, summed over what is not ignored.
  *
  * <p>L = Σᵢ (1 − ε) w[yᵢ] (−log pᵢ[yᵢ]) + ε / K Σ_c w[c] (−log pᵢ[c]), pᵢ = softmax(zᵢ), over the i
- * whose class is not {@code ignoreIndex}; count = their number. With class weights PyTorch divides
- * by the sum of the weights of the targets instead: give weights a mean of 1 over the data, and
- * both agree on average.
+ * whose class is not {@code ignoreIndex}; count = their number. With {@code weightedMean} the
+ * divisor is Σᵢ w[yᵢ] over the same i, as PyTorch's for class weights; over the whole accumulation
+ * window and all ranks it is the large batch's.
  *
  * @param labelSmoothing share ε that goes to all classes alike
  * @param classWeights weight w of each class; empty for 1
  * @param ignoreIndex the class of what has no part in the loss, or null
+ * @param weightedMean whether to divide by the weights of the targets instead of their number
  */
 public record CrossEntropy(
     @Setting(doc = "share that goes to all classes alike, in [0, 1)", def = "0")
@@ -31,7 +33,11 @@ public record CrossEntropy(
     @Setting(doc = "weight of each class, >= 0; by default 1", def = "[]")
         List<Double> classWeights,
     @Setting(doc = "the class of what has no part in the loss; by default none", def = "null")
-        @Nullable Long ignoreIndex)
+        @Nullable Long ignoreIndex,
+    @Setting(
+            doc = "divide by the class weights of the targets, as PyTorch, not by their number",
+            def = "false")
+        boolean weightedMean)
     implements Objective {
 
   private static final long SUM = 2;
@@ -52,19 +58,78 @@ public record CrossEntropy(
             "class_weights",
             "must be numbers of at least 0",
             classWeights)
+        .and(
+            !weightedMean || !classWeights.isEmpty(),
+            "weighted_mean",
+            "needs class_weights to divide by",
+            weightedMean)
         .orThrow();
+  }
+
+  /** Divides by the number of targets. */
+  public CrossEntropy(
+      double labelSmoothing, List<Double> classWeights, @Nullable Long ignoreIndex) {
+    this(labelSmoothing, classWeights, ignoreIndex, false);
+  }
+
+  /** Divides the sum by the weights of the targets. */
+  private record WeightedMean(CrossEntropy of) implements ObjectiveParts {
+
+    @Override
+    public int size() {
+      return 1;
+    }
+
+    @Override
+    public double[] divisors(Batch batch) {
+      return new double[] {of.count(batch)};
+    }
+
+    @Override
+    public List<Tensor> sums(Activations outputs, Batch batch) {
+      return List.of(of.sum(outputs, batch));
+    }
+  }
+
+  @Override
+  public Optional<ObjectiveParts> parts() {
+    return weightedMean ? Optional.of(new WeightedMean(this)) : Optional.empty();
   }
 
   @Override
   public LossTerms loss(Activations outputs, Batch batch) {
+    return weightedMean
+        ? new WeightedMean(this).loss(outputs, batch)
+        : new LossTerms(sum(outputs, batch), counted(batch.hostTargets()));
+  }
+
+  private Tensor sum(Activations outputs, Batch batch) {
     try (var scope = TensorScope.open()) {
       var logits = outputs.only();
       requireClassForEach(logits, batch.targets());
       var sum =
           torch.cross_entropy_loss(
               logits, batch.targets(), weights(logits), SUM, ignored(), labelSmoothing);
-      return new LossTerms(scope.handOut(sum), counted(batch.hostTargets()));
+      return scope.handOut(sum);
     }
+  }
+
+  @Override
+  public double count(Batch batch) {
+    try (var _ = TensorScope.open()) {
+      var classes = batch.hostTargets();
+      return weightedMean ? weightOf(classes) : counted(classes);
+    }
+  }
+
+  private double weightOf(Tensor classes) {
+    double sum = 0;
+    for (int i = 0; i < classWeights.size(); i++) {
+      if (i != ignored()) {
+        sum += classWeights.get(i) * classes.eq(new Scalar((long) i)).sum().item_long();
+      }
+    }
+    return sum;
   }
 
   private long ignored() {

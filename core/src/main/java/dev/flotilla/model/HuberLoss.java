@@ -34,6 +34,11 @@ public record HuberLoss(
   }
 
   @Override
+  public double count(Batch batch) {
+    return batch.hostTargets().numel();
+  }
+
+  @Override
   public Score score(Activations outputs, Batch batch) {
     return Score.NONE;
   }

@@ -1,12 +1,32 @@
 package dev.flotilla.model;
 
 import dev.flotilla.data.Batch;
+import java.util.Optional;
 
 /** What a model is trained for: a loss as sum and count, and a score for people. */
 public interface Objective {
 
   /** Returns the loss of a batch as a sum over its terms and their number. */
   LossTerms loss(Activations outputs, Batch batch);
+
+  /**
+   * Returns the parts of a loss that are divided each by a number of its own; empty for a loss that
+   * is one sum over one count.
+   */
+  default Optional<ObjectiveParts> parts() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the count that {@link #loss} will state for a batch, from its targets alone; wanted of
+   * an objective that is one of {@linkplain WeightedSum several}.
+   */
+  default double count(Batch batch) {
+    throw new IllegalStateException(
+        "%s does not say its count before forward, which a sum of several objectives needs:"
+                .formatted(getClass().getSimpleName())
+            + " implement count(batch)");
+  }
 
   /** Counts right answers; objectives without such a notion return {@link Score#NONE}. */
   Score score(Activations outputs, Batch batch);

@@ -18,6 +18,11 @@ public record SquaredError() implements Objective {
   }
 
   @Override
+  public double count(Batch batch) {
+    return batch.hostTargets().numel();
+  }
+
+  @Override
   public Score score(Activations outputs, Batch batch) {
     return Score.NONE;
   }

@@ -10,12 +10,17 @@ import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.metric.Metric;
+import dev.flotilla.model.Activations;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.ObjectiveParts;
 import dev.flotilla.model.Score;
 import dev.flotilla.world.MissingNativeException;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 import org.bytedeco.pytorch.NoGradGuard;
 
 /** Evaluates a model over all ranks, each sample exactly once. */
@@ -48,7 +53,7 @@ public final class Evaluator {
    */
   public Optional<Evaluation> evaluate(Dataset data, int batchSize, BooleanSupplier givesUp) {
     var shard = EvaluationShard.of(data, batchSize, collective.rank(), collective.size());
-    var sums = new Sums(new Tallies(metrics));
+    var sums = new Sums(new Tallies(metrics), model.objective().parts());
     try (var _ = new NoGradGuard();
         var loader = shard.loader().pinned(model.device().isCuda())) {
       for (long i = 0; i < shard.rounds(); i++) {
@@ -69,9 +74,11 @@ public final class Evaluator {
   private void add(Sums sums, Batch given) {
     var batch = given.withTargetsOn(model.device());
     var outputs = chain.evaluate(batch);
-    var terms = MissingNativeException.explain(() -> model.objective().loss(outputs, batch));
-    sums.loss += terms.sum().item_double();
-    sums.count += terms.count();
+    MissingNativeException.explain(
+        () -> {
+          sums.addLoss(model.objective(), outputs, batch);
+          return sums;
+        });
     sums.samples += batch.samples();
     if (!sums.tallies.isEmpty()) {
       sums.tallies.update(model.objective().answers(outputs, batch));
@@ -83,37 +90,71 @@ public final class Evaluator {
 
   private static final class Sums {
 
+    /** What is summed before the parts of the loss. */
+    private static final int NUMBERS = 5;
+
     private final Tallies tallies;
-    private double loss;
-    private long count;
+    private final Optional<ObjectiveParts> parts;
+
+    /** The sums of all parts of the loss, and what divides them. */
+    private final double[] loss;
+
+    private final double[] divisors;
     private long samples;
     private Score score = Score.NONE;
     private boolean areGivenUp;
 
-    Sums(Tallies tallies) {
+    Sums(Tallies tallies, Optional<ObjectiveParts> parts) {
       this.tallies = tallies;
+      this.parts = parts;
+      int size = parts.map(ObjectiveParts::size).orElse(1);
+      loss = new double[size];
+      divisors = new double[size];
+    }
+
+    void addLoss(Objective objective, Activations outputs, Batch batch) {
+      if (parts.isEmpty()) {
+        var terms = objective.loss(outputs, batch);
+        loss[0] += terms.sum().item_double();
+        divisors[0] += terms.count();
+        return;
+      }
+      double[] more = parts.get().divisors(batch);
+      var sums = parts.get().sums(outputs, batch);
+      for (int i = 0; i < loss.length; i++) {
+        loss[i] += sums.get(i).item_double();
+        divisors[i] += more[i];
+      }
+    }
+
+    /** Returns the mean loss; a part of which nothing is counted adds nothing. */
+    private static double mean(double[] all, int size) {
+      if (size == 1) {
+        return all[NUMBERS] / all[NUMBERS + 1];
+      }
+      double mean = 0;
+      for (int i = 0; i < size; i++) {
+        double divisor = all[NUMBERS + size + i];
+        mean += divisor > 0 ? all[NUMBERS + i] / divisor : 0;
+      }
+      return mean;
     }
 
     /** Sums in float64, which holds counts exactly. */
     Optional<Evaluation> overRanks(Collective collective) {
       try (var _ = TensorScope.open()) {
+        double[] numbers = {samples, score.top1(), score.top5(), score.total(), areGivenUp ? 1 : 0};
         var sums =
             Tensors.ofDoubles(
-                loss,
-                count,
-                samples,
-                score.top1(),
-                score.top5(),
-                score.total(),
-                areGivenUp ? 1 : 0);
+                Stream.of(numbers, loss, divisors).flatMapToDouble(DoubleStream::of).toArray());
         collective.allReduce(sums, Reduction.SUM, Traffic.SCALAR).await();
         var all = NativeView.of(sums).toArray(ValueLayout.JAVA_DOUBLE);
-        var overall = new Score((long) all[3], (long) all[4], (long) all[5]);
-        return all[6] > 0
+        var overall = new Score((long) all[1], (long) all[2], (long) all[3]);
+        return all[4] > 0
             ? Optional.empty()
             : Optional.of(
                 new Evaluation(
-                    all[0] / all[1], overall, (long) all[2], tallies.overRanks(collective)));
+                    mean(all, loss.length), overall, (long) all[0], tallies.overRanks(collective)));
       }
     }
   }

@@ -44,6 +44,13 @@ public record MicroStep(long index, int inWindow, long update, Decision decision
     return new MicroStep(index, inWindow, update, Decision.UPDATE);
   }
 
+  /** Returns a micro-step of the same window, so many before this one. */
+  public MicroStep before(int steps) {
+    return steps == 0
+        ? this
+        : new MicroStep(index - steps, Math.max(0, inWindow - steps), update, Decision.CONTINUE);
+  }
+
   /** Returns the micro-step after this one. */
   public MicroStep next(Accumulation accumulation, boolean lastOfEpoch, long updates) {
     int place = endsWindow() ? 0 : inWindow + 1;

@@ -3,6 +3,7 @@ package dev.flotilla.pass;
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.Divisors;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Score;
 import dev.flotilla.state.RunState;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The default pass: all parts one after the other, then backward, for one batch after another. */
 public final class SegmentChain implements ForwardBackward, Stateful, AutoCloseable {
@@ -23,6 +25,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   private CheckpointingPolicy checkpointing;
   private List<Span> spans = List.of();
   private boolean scoring;
+  private @Nullable Divisors divisors;
   private Score lastScore = Score.NONE;
 
   /** Creates the chain of a model for a rank. */
@@ -104,11 +107,24 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     return all;
   }
 
+  /** Sets what the parts of the next losses are divided by; null for those of each batch alone. */
+  public void divideBy(@Nullable Divisors value) {
+    divisors = value;
+  }
+
+  private LossTerms divided(Activations outputs, Batch batch) {
+    var objective = model.objective();
+    var whole = divisors;
+    return whole == null
+        ? objective.loss(outputs, batch)
+        : objective.parts().orElseThrow().loss(outputs, batch, whole);
+  }
+
   /** Computes the loss, and the score if it is wanted. */
   LossTerms loss(Activations outputs, Batch given) {
     var batch = given.withTargetsOn(model.device());
     try {
-      var loss = MissingNativeException.explain(() -> model.objective().loss(outputs, batch));
+      var loss = MissingNativeException.explain(() -> divided(outputs, batch));
       // After the loss, which checks that outputs and targets fit together.
       if (scoring) {
         lastScore =

@@ -30,6 +30,7 @@ final class GradientPasses {
   private final Gradients gradients;
   private final SegmentChain chain;
   private final @Nullable PooledWindow pool;
+  private final @Nullable Division division;
   private final ForwardBackward pass;
   private final Consumer<String> notices;
   private final StepRunner runner;
@@ -69,6 +70,8 @@ final class GradientPasses {
                         context.model(),
                         groupOf(workers, context)))
             .orElse(null);
+    var peers = workers.peers().orElse(context.collective());
+    division = model.objective().parts().map(parts -> new Division(parts, peers)).orElse(null);
     ForwardBackward innermost = pool == null ? chain : pool.pass();
     for (var layer : workers.layers().reversed()) {
       innermost = layer.around(innermost);
@@ -91,7 +94,12 @@ final class GradientPasses {
 
   /** Takes a micro-batch; its gradients are there at the end of the window at the latest. */
   void add(Batch batch, MicroStep step) {
-    if (pool != null) {
+    if (division != null && !isPooledOverWindow()) {
+      division.hold(batch);
+      if (step.decision() == Accumulation.Decision.UPDATE) {
+        runHeld(division, step);
+      }
+    } else if (pool != null) {
       pool.add(batch);
       if (!pool.isOverWindow() || step.decision() == Accumulation.Decision.UPDATE) {
         runPool(pool, step);
@@ -110,6 +118,10 @@ final class GradientPasses {
 
   /** Tells whether batches wait for the end of their window. */
   boolean holdsBatches() {
+    return division != null || isPooledOverWindow();
+  }
+
+  private boolean isPooledOverWindow() {
     return pool != null && pool.isOverWindow();
   }
 
@@ -118,14 +130,55 @@ final class GradientPasses {
    * it together.
    */
   void complete(MicroStep step) {
-    // Also without a batch: other ranks wait for this one's part in the statistics.
-    runPool(Objects.requireNonNull(pool), step);
+    // Also without a batch: other ranks wait for this one's part in statistics and divisors.
+    if (isPooledOverWindow()) {
+      runPool(Objects.requireNonNull(pool), step);
+    } else {
+      runHeld(Objects.requireNonNull(division), step);
+    }
+  }
+
+  /** Runs the batches of a window one after the other, once it is known what divides their loss. */
+  private void runHeld(Division window, MicroStep last) {
+    var batches = window.batches();
+    try {
+      int rounds = window.rounds(batches);
+      chain.divideBy(window.over(batches));
+      for (int i = 0; i < rounds; i++) {
+        var step = last.before(rounds - 1 - i);
+        runHeld(i < batches.size() ? List.of(batches.get(i)) : List.of(), step);
+        if (!step.isBoundary()) {
+          runner.endMicroStep(step);
+        }
+      }
+    } finally {
+      chain.divideBy(null);
+      window.clear();
+    }
+  }
+
+  private void runHeld(List<Batch> batches, MicroStep step) {
+    if (batches.isEmpty() && pool == null) {
+      model.gate().passWithoutBatch();
+      return;
+    }
+    try {
+      run(batches, step);
+    } finally {
+      if (pool != null) {
+        pool.clear();
+      }
+    }
   }
 
   private void runPool(PooledWindow window, MicroStep step) {
     try {
+      if (division != null) {
+        chain.divideBy(division.over(window.batches()));
+      }
       run(window.batches(), step);
     } finally {
+      chain.divideBy(null);
       window.clear();
     }
   }
@@ -208,6 +261,9 @@ final class GradientPasses {
     if (pool != null) {
       pool.clear();
     }
+    if (division != null) {
+      division.clear();
+    }
     model.arena().dropGradients();
     gradients.clear();
   }
@@ -219,7 +275,9 @@ final class GradientPasses {
    */
   void remember(RunState state, State sums) {
     gradients.remember(sums.part("window"));
-    if (pool != null) {
+    if (division != null && !isPooledOverWindow()) {
+      division.remember(state);
+    } else if (pool != null) {
       pool.remember(state);
     }
   }

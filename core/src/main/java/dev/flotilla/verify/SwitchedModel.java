@@ -7,6 +7,7 @@ import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
+import dev.flotilla.model.ObjectiveParts;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
 import dev.flotilla.model.Score;
@@ -14,6 +15,7 @@ import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -120,6 +122,11 @@ final class SwitchedModel implements Model {
     public LossTerms loss(Activations outputs, Batch batch) {
       lastOutputs = outputs;
       return model.objective().loss(outputs, batch);
+    }
+
+    @Override
+    public Optional<ObjectiveParts> parts() {
+      return model.objective().parts();
     }
 
     @Override

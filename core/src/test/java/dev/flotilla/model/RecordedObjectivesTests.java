@@ -41,6 +41,15 @@ class RecordedObjectivesTests {
           Map.entry("pixels", new CrossEntropy(0, List.of(), 1L)),
           Map.entry("binary", new BinaryCrossEntropy()),
           Map.entry("binary, whole", new BinaryCrossEntropy()),
+          Map.entry("binary, weight", new BinaryCrossEntropy(List.of(2.5))),
+          Map.entry("binary, weights", new BinaryCrossEntropy(List.of(3.0, 0.5))),
+          Map.entry("weighted mean", new CrossEntropy(0, WEIGHTS, null, true)),
+          Map.entry("weighted mean, all", new CrossEntropy(0.2, WEIGHTS, -100L, true)),
+          Map.entry(
+              "two at once",
+              new WeightedSum(
+                  new WeightedSum.Term(new CrossEntropy(0, List.of(), -100L), 1, 0, 0),
+                  new WeightedSum.Term(new CrossEntropy(0, WEIGHTS, -100L, true), 0.5, 0, 0))),
           Map.entry("squared", new SquaredError()),
           Map.entry("absolute", new AbsoluteError()),
           Map.entry("huber", new HuberLoss(0.7)));
@@ -109,6 +118,19 @@ class RecordedObjectivesTests {
     assertThat(Math.abs(ours - theirs)).isLessThanOrEqualTo(1e-12 * Math.max(1, Math.abs(theirs)));
   }
 
+  private record Uncounted() implements Objective {
+
+    @Override
+    public LossTerms loss(Activations outputs, Batch batch) {
+      return new LossTerms(outputs.only().sum(), 1);
+    }
+
+    @Override
+    public Score score(Activations outputs, Batch batch) {
+      return Score.NONE;
+    }
+  }
+
   private static void loss(Objective objective, Tensor outputs, Tensor targets) {
     var _ = objective.loss(Activations.of(outputs), new Batch(List.of(), targets, 2));
   }
@@ -128,6 +150,18 @@ class RecordedObjectivesTests {
           .hasMessageContaining("a class for each sample and place, but outputs have shape");
       assertThatThrownBy(() -> loss(new CrossEntropy(0, WEIGHTS, null), logits, classes))
           .hasMessageContaining("there are 4 class weights, but outputs for 3 classes");
+      assertThatThrownBy(() -> loss(new BinaryCrossEntropy(List.of(1.0, 2.0)), logits, logits))
+          .hasMessageContaining("there are 2 numbers in pos_weight, but 3 logits per sample");
+      var second = new WeightedSum.Term(new HuberLoss(1), 1, 1, 0);
+      assertThatThrownBy(() -> loss(new WeightedSum(second), logits, logits))
+          .hasMessageContaining(
+              "an objective is for output 1, counted from 0, but the model has 1");
+      var other = new WeightedSum.Term(new HuberLoss(1), 1, 0, 1);
+      assertThatThrownBy(() -> loss(new WeightedSum(other), logits, logits))
+          .hasMessageContaining("the batch has 1 targets");
+      var nested = new WeightedSum.Term(new Uncounted(), 1, 0, 0);
+      assertThatThrownBy(() -> loss(new WeightedSum(nested), logits, logits))
+          .hasMessageContaining("Uncounted does not say its count before forward");
     }
   }
 
@@ -135,6 +169,14 @@ class RecordedObjectivesTests {
   void badNumbersAreRefused() {
     assertThatThrownBy(() -> new CrossEntropy(1, List.of(-1.0), null))
         .isInstanceOfSatisfying(ConfigException.class, e -> assertThat(e.problems()).hasSize(2));
+    assertThatThrownBy(() -> new CrossEntropy(0, List.of(), null, true))
+        .hasMessageContaining("weighted_mean: needs class_weights to divide by");
+    assertThatThrownBy(() -> new BinaryCrossEntropy(List.of(0.0)))
+        .hasMessageContaining("pos_weight: must be numbers greater than 0");
+    assertThatThrownBy(() -> new WeightedSum())
+        .hasMessageContaining("terms: must hold at least one objective");
+    assertThatThrownBy(() -> new WeightedSum.Term(new HuberLoss(1), 0, -1, -1))
+        .isInstanceOfSatisfying(ConfigException.class, e -> assertThat(e.problems()).hasSize(3));
     assertThatThrownBy(() -> new HuberLoss(0)).hasMessageContaining("delta: must be greater");
   }
 }

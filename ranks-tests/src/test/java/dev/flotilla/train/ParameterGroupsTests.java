@@ -9,7 +9,10 @@ import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.BinaryCrossEntropy;
 import dev.flotilla.model.CrossEntropy;
+import dev.flotilla.model.HuberLoss;
+import dev.flotilla.model.WeightedSum;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.GroupSettings;
 import dev.flotilla.optim.Optimizer;
@@ -244,7 +247,12 @@ class ParameterGroupsTests {
         "schedule: {name: milestones, at: [3, 2]} | schedule.at: must be numbers of at least 1",
         "schedule_per: day | schedule_per: must be one of update, epoch",
         "objective: hubber | objective: unknown objective 'hubber'; did you mean 'huber'?",
-        "objective: {name: huber, delta: 0} | objective.delta: must be greater than 0"
+        "objective: {name: huber, delta: 0} | objective.delta: must be greater than 0",
+        "objective: weighted_sum | objective.terms: is missing",
+        "objective: {name: weighted_sum, terms: [{objective: l1, weight: 0}]} |"
+            + " objective.terms[0].weight: must be greater than 0",
+        "objective: {name: weighted_sum, terms: [{weight: 2}]} |"
+            + " objective.terms[0].objective: is missing"
       })
   void aRecipeIsToldWhatIsWrong(String line, String message) {
     assertThatThrownBy(() -> read(line))
@@ -261,6 +269,22 @@ class ParameterGroupsTests {
     var resolved = Recipe.of("resolved", config.resolved());
     assertThat(RunConfig.read(resolved, Catalogue.installed()).objective())
         .isEqualTo(config.objective());
+  }
+
+  @Test
+  void aRecipeStatesSeveralObjectives() {
+    var config =
+        read(
+            "objective: {name: weighted_sum, terms: [{objective: {name: huber, delta: 2}, weight:"
+                + " 0.5, output: 1, target: 1}, {objective: {name: bce_with_logits, pos_weight:"
+                + " [3]}}]}");
+    var objective =
+        new WeightedSum(
+            new WeightedSum.Term(new HuberLoss(2), 0.5, 1, 1),
+            new WeightedSum.Term(new BinaryCrossEntropy(List.of(3.0)), 1, 0, 0));
+    assertThat(config.trained().objective()).isEqualTo(objective);
+    var resolved = Recipe.of("resolved", config.resolved());
+    assertThat(RunConfig.read(resolved, Catalogue.installed()).objective()).isEqualTo(objective);
   }
 
   /** A loss with smoothing is larger than one without, at the same weights. */

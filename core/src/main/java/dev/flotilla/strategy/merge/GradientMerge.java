@@ -139,6 +139,13 @@ public record GradientMerge(
               "gradient_merge has no effect with k_steps 1", "raise it or remove it"));
     }
     List<PlanIssue> issues = new ArrayList<>();
+    if (weighting == Weighting.MICRO_BATCHES && facts.model().objective().parts().isPresent()) {
+      issues.add(
+          PlanIssue.error(
+              "weighting: micro_batches takes each micro-batch's own mean, but the objective"
+                  + " divides by numbers of the whole window",
+              "use weighting: terms"));
+    }
     if (facts.hasBatchStatistics() && !facts.has(Property.POOLS_STATISTICS)) {
       issues.add(
           PlanIssue.warning(
