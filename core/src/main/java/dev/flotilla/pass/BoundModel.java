@@ -5,14 +5,12 @@ import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.ParameterShare;
 import dev.flotilla.arena.Section;
-import dev.flotilla.arena.Slot;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
-import dev.flotilla.model.Part;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
 import dev.flotilla.state.RunState;
@@ -20,18 +18,14 @@ import dev.flotilla.state.State;
 import dev.flotilla.state.Stateful;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.stream.IntStream;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -42,20 +36,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
-  /**
-   * A part of the chain with its place.
-   *
-   * @param segment the number of its segment
-   * @param index its number within the segment
-   * @param part its name and function
-   */
-  public record BoundPart(int segment, int index, Part part) {}
-
-  /** Parameters whose values are drawn at once. */
-  private static final long DRAWN_ON_DEVICE = 1L << 30;
-
-  private static final long DRAWN_ON_HOST = 1L << 26;
-
   private final Model model;
   private final Precision precision;
   private final ComputeDevice device;
@@ -65,8 +45,8 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private final List<Pointer> owned = new ArrayList<>();
   private final List<Tensor> withoutGradient = new ArrayList<>();
   private final List<BoundPart> parts = new ArrayList<>();
-  private final Initialization initialization;
-  private final Set<String> adopted = new HashSet<>();
+  private final ChainCuts cuts;
+  private final FirstValues firstValues;
   private final Predicate<String> stays;
   private ParameterGate gate = ParameterGate.OPEN;
 
@@ -110,7 +90,6 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     this.model = model;
     this.precision = precision;
     this.device = device;
-    initialization = new Initialization(precision, seed);
     var parameters = model.parameters();
     stays = isFrozen.or(model.frozen()::contains);
     var layout = Layout.of(trainable(parameters, stays), precision);
@@ -119,6 +98,8 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
             ? new ParameterArena(layout, device)
             : ParameterArena.inSections(layout, device, layout.segmentsOf(model), share);
     buffers = new BufferArena(model.buffers(), precision, device);
+    var initialization = new Initialization(precision, seed);
+    firstValues = new FirstValues(arena, initialization, device);
     try (var _ = TensorScope.open()) {
       for (var spec : parameters) {
         if (stays.test(spec.name())) {
@@ -130,48 +111,17 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
       initialization.writeInto(constant, this::parameter);
       bind(model.segments());
     }
+    cuts = new ChainCuts(model.segments(), parts);
   }
 
   /**
    * Gives the trainable parameters their first values: drawn from the seed, unless a module has
-   * brought its own. Where this rank keeps a share, only a few sections have memory at a time, so
-   * many that all cores have something to draw.
+   * brought its own.
    *
    * @param more may change the values of each section before they count
    */
   public void fill(Consumer<Section> more) {
-    long most = device.isCuda() ? DRAWN_ON_DEVICE : DRAWN_ON_HOST;
-    List<Section> open = new ArrayList<>();
-    long bytes = 0;
-    for (var section : arena.sections()) {
-      long added = section.range().length() * precision.bytes();
-      if (!open.isEmpty() && bytes + added > most) {
-        fill(open, more);
-        open.clear();
-        bytes = 0;
-      }
-      open.add(section);
-      bytes += added;
-    }
-    fill(open, more);
-  }
-
-  private void fill(List<Section> sections, Consumer<Section> more) {
-    sections.forEach(Section::allocate);
-    var drawn =
-        sections.stream()
-            .flatMap(section -> arena.layout().in(section.range()).stream())
-            .map(Slot::spec)
-            .filter(spec -> !adopted.contains(spec.name()))
-            .toList();
-    initialization.writeInto(drawn, this::parameter);
-    for (var section : sections) {
-      more.accept(section);
-      arena.takeValues(section);
-      if (arena.keptValues().isPresent()) {
-        section.free();
-      }
-    }
+    firstValues.write(more);
   }
 
   private void bind(List<Segment> segments) {
@@ -229,47 +179,9 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     return model.segments().stream().map(Segment::name).toList();
   }
 
-  /** Returns the number of the first part of each segment, in forward order. */
-  public List<Integer> segmentStarts() {
-    return IntStream.range(0, parts.size()).filter(i -> parts.get(i).index() == 0).boxed().toList();
-  }
-
-  /**
-   * Returns the part before which to cut the chain behind a segment: the one after the segment's
-   * last final function, which recomputation can then leave out. What follows that in the segment
-   * is run again with the next one, unless backward has to pause between them.
-   */
-  public int cutBehind(int segment) {
-    var starts = segmentStarts();
-    int end = segment + 1 < starts.size() ? starts.get(segment + 1) : parts.size();
-    if (pauses().contains(end)) {
-      return end;
-    }
-    for (int i = end; i > starts.get(segment); i--) {
-      if (parts.get(i - 1).part().finalFunction() != null) {
-        return i;
-      }
-    }
-    return end;
-  }
-
-  /**
-   * Returns the parts before which backward always pauses: where a segment uses a parameter that an
-   * earlier one has used, so that both gradients are added in the same order whatever is
-   * recomputed.
-   */
-  public Set<Integer> pauses() {
-    Set<Integer> pauses = new TreeSet<>();
-    Set<String> seen = new HashSet<>();
-    var starts = segmentStarts();
-    for (int i = 0; i < starts.size(); i++) {
-      long again =
-          model.segments().get(i).parameters().stream().filter(p -> !seen.add(p.name())).count();
-      if (again > 0) {
-        pauses.add(starts.get(i));
-      }
-    }
-    return pauses;
+  /** Returns where the chain of parts can be cut. */
+  public ChainCuts cuts() {
+    return cuts;
   }
 
   /** Returns the number of parameters, frozen ones included. */
@@ -356,7 +268,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
     var constant = frozen.get(name);
     if (constant == null) {
       arena.adopt(name, parameter);
-      adopted.add(name);
+      firstValues.areBrought(name);
       return;
     }
     try (var values = parameter.detach()) {

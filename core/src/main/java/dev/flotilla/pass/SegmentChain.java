@@ -32,7 +32,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   public SegmentChain(BoundModel model, long seed, int rank) {
     this.model = model;
     parts = new PartRunner(model, seed, rank);
-    pauses = model.pauses();
+    pauses = model.cuts().pauses();
     checkpointing = _ -> List.of(Span.kept(0, model.parts().size()));
     tape = new Tape(parts, checkpointing);
   }
@@ -89,7 +89,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   private List<Span> withPauses(List<Span> spans) {
-    var wanted = model.gate().pausesBetweenSegments() ? model.segmentStarts() : pauses;
+    var wanted = model.gate().pausesBetweenSegments() ? model.cuts().segmentStarts() : pauses;
     if (wanted.isEmpty()) {
       return spans;
     }

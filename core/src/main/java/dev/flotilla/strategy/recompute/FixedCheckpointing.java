@@ -27,7 +27,8 @@ record FixedCheckpointing(
     int from = 0;
     for (int segment : segments) {
       boolean isLast = segment == segments.getLast();
-      int to = isLast ? model.segmentStarts().get(segment + 1) : model.cutBehind(segment);
+      int to =
+          isLast ? model.cuts().segmentStarts().get(segment + 1) : model.cuts().behind(segment);
       spans.add(Span.recomputed(from, to));
       from = to;
     }
