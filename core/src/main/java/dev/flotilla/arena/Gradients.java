@@ -2,7 +2,6 @@ package dev.flotilla.arena;
 
 import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
-import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
@@ -16,31 +15,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The flat gradient tensor, with the window's loss sum and count riding behind the last element.
  *
- * <p>The count is stored as two numbers, high and low, so that float32 holds it exactly after a sum
- * over up to 4,096 ranks, up to 2^36 terms in all. A rank that has something to say to all of them
- * {@linkplain #raise adds a fraction} to the high one: so ranks hear of it with the sum that they
- * make anyway, and no sum changes while nobody speaks.
- *
- * <p>On a device another number follows, which is not exchanged: whether a gradient was found that
- * is not finite. What is read is read at once, so that an update waits for the device one time.
+ * <p>{@code WindowTotals} says how these are written and read.
  */
 public final class Gradients implements AutoCloseable {
-
-  private static final int TAIL = 3;
-  private static final int FOUND = 3;
-  private static final long COUNT_BASE = 1 << 12;
-  private static final long UNKNOWN = -1;
 
   private final Layout layout;
   private final ComputeDevice device;
   private Memory memory;
   private @Nullable KeptSlices kept;
-  private @Nullable LaterLoss waiting;
-  private long count;
-  private double fraction;
-  private double sealedHigh;
-  private boolean isCountWritten = true;
-  private long changes;
 
   Gradients(Layout layout) {
     this(layout, ComputeDevice.CPU, layout.length());
@@ -57,49 +39,36 @@ public final class Gradients implements AutoCloseable {
     memory = Memory.of(layout.precision(), length, device);
   }
 
-  /**
-   * The flat tensor and its views.
-   *
-   * @param numbers loss, count and finding where they lie on a device
-   */
+  /** The flat tensor and its views. */
   private record Memory(
       Tensor all,
       Tensor withTail,
       Tensor values,
-      Tensor lossSum,
-      @Nullable Tensor numbers,
-      Tail tail,
+      WindowTotals totals,
       @Nullable CheckedScale checkedScale) {
 
     static Memory of(Precision precision, long length, ComputeDevice device) {
-      boolean hasOwn = device.isCuda();
       try (var _ = TensorScope.open()) {
-        long own = hasOwn ? 1 : 0;
-        var all = TensorScope.keep(device.zeros(precision.scalarType(), length + TAIL + own));
+        long elements = length + WindowTotals.numbersOn(device);
+        var all = TensorScope.keep(device.zeros(precision.scalarType(), elements));
         var values = TensorScope.keep(all.narrow(0, 0, length));
-        var numbers = hasOwn ? TensorScope.keep(all.narrow(0, length, TAIL + 1)) : null;
         return new Memory(
             all,
-            TensorScope.keep(all.narrow(0, 0, length + TAIL)),
+            TensorScope.keep(all.narrow(0, 0, length + WindowTotals.NUMBERS)),
             values,
-            TensorScope.keep(all.narrow(0, length, 1)),
-            numbers,
-            numbers == null
-                ? new HostTail(NativeView.of(all).asSlice(length * precision.bytes()), precision)
-                : new DeviceTail(numbers),
-            hasOwn && precision == Precision.FLOAT32
-                ? new CheckedScale(values, TensorScope.keep(all.narrow(0, length + FOUND, 1)))
+            new WindowTotals(all, length, precision, device),
+            device.isCuda() && precision == Precision.FLOAT32
+                ? new CheckedScale(
+                    values, TensorScope.keep(all.narrow(0, length + WindowTotals.FOUND, 1)))
                 : null);
       }
     }
 
     void close() {
-      tail.close();
       if (checkedScale != null) {
         checkedScale.close();
       }
-      TensorScope.free(numbers);
-      TensorScope.free(lossSum);
+      totals.close();
       TensorScope.free(values);
       TensorScope.free(withTail);
       TensorScope.free(all);
@@ -114,7 +83,6 @@ public final class Gradients implements AutoCloseable {
     memory.close();
     memory = Memory.of(layout.precision(), 0, device);
     kept = new KeptSlices(layout, slices, ranges);
-    change();
   }
 
   /** Returns the slices that are kept in place of the arena; empty where all of it is. */
@@ -135,16 +103,12 @@ public final class Gradients implements AutoCloseable {
   /** Returns a slice to exchange; the one that ends the arena takes the tail along. */
   public Tensor slice(Bucket bucket) {
     boolean last = bucket.range().end() == layout.length();
-    change();
+    memory.totals().change();
     if (last) {
-      writeCount();
+      memory.totals().writeCount();
     }
-    return memory.withTail().narrow(0, bucket.offset(), bucket.length() + (last ? TAIL : 0));
-  }
-
-  private void change() {
-    changes++;
-    memory.tail().changed();
+    int behind = last ? WindowTotals.NUMBERS : 0;
+    return memory.withTail().narrow(0, bucket.offset(), bucket.length() + behind);
   }
 
   /** Returns a part of the gradients without the tail. */
@@ -154,39 +118,23 @@ public final class Gradients implements AutoCloseable {
 
   /** Returns loss sum and count, for an exchange that sends them apart from the gradients. */
   public Tensor tail() {
-    change();
-    writeCount();
-    return memory.withTail().narrow(0, memory.values().numel(), TAIL);
+    memory.totals().change();
+    memory.totals().writeCount();
+    return exchangedTotals();
+  }
+
+  private Tensor exchangedTotals() {
+    return memory.withTail().narrow(0, memory.values().numel(), WindowTotals.NUMBERS);
   }
 
   /** Adds the loss of one micro-step to the window's totals. */
   public void addLoss(Tensor sum, long terms) {
-    try (var detached = sum.detach()) {
-      memory.lossSum().add_(detached);
-    }
-    count += terms;
-    change();
+    memory.totals().add(sum, terms);
   }
 
   /** Writes the count into the tail, before it is exchanged; on a device, when it is. */
   public void sealTotals() {
-    isCountWritten = false;
-    if (memory.numbers() == null) {
-      writeCount();
-    }
-  }
-
-  private void writeCount() {
-    if (isCountWritten) {
-      return;
-    }
-    isCountWritten = true;
-    double high = Math.floorDiv(count, COUNT_BASE) + fraction;
-    if (high != sealedHigh) {
-      memory.tail().set(1, high);
-      sealedHigh = high;
-    }
-    memory.tail().set(2, (double) Math.floorMod(count, COUNT_BASE));
+    memory.totals().seal();
   }
 
   /**
@@ -195,36 +143,32 @@ public final class Gradients implements AutoCloseable {
    * @param ranks how many there are: their fractions must not add up to a term
    */
   public void raise(int ranks) {
-    fraction = 0.5 / Integer.highestOneBit(ranks);
-    isCountWritten = false;
+    memory.totals().raise(ranks);
   }
 
   /** Takes back what was raised; also after an exchange, whose numbers stay what they are. */
   public void lower() {
-    fraction = 0;
+    memory.totals().lower();
   }
 
   /** Tells whether this rank has something to say. */
   public boolean isRaised() {
-    return fraction > 0;
+    return memory.totals().isRaised();
   }
 
   /** Tells, after an exchange, whether any rank has something to say. */
   public boolean isRaisedByAny() {
-    double high = memory.tail().get(1);
-    return high != Math.floor(high);
+    return memory.totals().isRaisedByAny();
   }
 
   /** Reads the totals from the tail: this rank's before an exchange, all ranks' after it. */
   public Totals totals() {
-    writeCount();
-    long terms = ((long) memory.tail().get(1)) * COUNT_BASE + (long) memory.tail().get(2);
-    return new Totals(memory.tail().get(0), terms);
+    return memory.totals().read();
   }
 
   /** Reads the sum of the loss: this rank's before an exchange, all ranks' after it. */
   public double lossSum() {
-    return memory.tail().get(0);
+    return memory.totals().lossSum();
   }
 
   /**
@@ -232,36 +176,7 @@ public final class Gradients implements AutoCloseable {
    * for, which must be before the next micro-step.
    */
   public Totals ownTotals() {
-    return memory.numbers() == null ? totals() : new Totals(new LaterLoss(), count);
-  }
-
-  /** Reads the loss sum once it is asked for. */
-  private final class LaterLoss implements java.util.function.DoubleSupplier {
-
-    private final long asOf = changes;
-    private double value;
-    private boolean isRead;
-
-    LaterLoss() {
-      waiting = this;
-    }
-
-    @Override
-    public double getAsDouble() {
-      if (!isRead) {
-        if (asOf != changes) {
-          throw new IllegalStateException(
-              "the loss of an earlier micro-step is gone: read it then");
-        }
-        read();
-      }
-      return value;
-    }
-
-    void read() {
-      value = memory.tail().get(0);
-      isRead = true;
-    }
+    return memory.totals().readLater();
   }
 
   /** Multiplies all gradients. */
@@ -270,7 +185,7 @@ public final class Gradients implements AutoCloseable {
       Tensors.scale(memory.values(), by);
     } else {
       memory.checkedScale().apply(by);
-      memory.tail().changed();
+      memory.totals().searched();
     }
   }
 
@@ -289,7 +204,7 @@ public final class Gradients implements AutoCloseable {
   /** Tells whether no gradient that this rank holds is infinite or undefined. */
   public boolean isFinite() {
     if (memory.checkedScale() != null && memory.checkedScale().isDone()) {
-      return memory.tail().get(FOUND) == 0;
+      return !memory.totals().isFound();
     }
     return isFinite(memory.values());
   }
@@ -330,17 +245,12 @@ public final class Gradients implements AutoCloseable {
 
   /** Clears gradients and totals for the next window. */
   public void clear() {
-    if (waiting != null && waiting.asOf == changes) {
-      waiting.getAsDouble();
-    }
+    memory.totals().beforeClear();
     memory.all().zero_();
     if (kept != null) {
       kept.clear();
     }
-    count = 0;
-    sealedHigh = 0;
-    isCountWritten = fraction == 0;
-    change();
+    memory.totals().cleared();
     if (memory.checkedScale() != null) {
       memory.checkedScale().cleared();
     }
@@ -348,25 +258,20 @@ public final class Gradients implements AutoCloseable {
 
   /** Puts down, or takes up, the sums of a window that has not ended. */
   public void remember(State summed) {
-    writeCount();
+    memory.totals().writeCount();
     if (summed.has("tail")) {
       if (kept == null) {
         summed.tensor("gradients", memory.values());
       } else {
         kept.remember("gradients", summed);
       }
-      try (var numbersBehind = memory.withTail().narrow(0, memory.values().numel(), TAIL)) {
+      try (var numbersBehind = exchangedTotals()) {
         summed.tensor("tail", numbersBehind);
       }
     } else { // Earlier versions saved both as one.
       summed.tensor("gradients", memory.withTail());
     }
-    count = summed.number("count", count);
-    // A sum of tails has no carry: what was written on other ranks is not how this count is split.
-    sealedHigh = UNKNOWN;
-    isCountWritten = false;
-    writeCount();
-    change();
+    memory.totals().remember(summed);
   }
 
   @Override
