@@ -5,20 +5,11 @@ import dev.flotilla.arena.KeptSlices;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Section;
-import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Pending;
-import dev.flotilla.collective.Traffic;
-import dev.flotilla.memory.TensorScope;
 import dev.flotilla.pass.ParameterGate;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.StepOutcome;
 import dev.flotilla.step.Sync;
-import dev.flotilla.strategy.shard.Slicing.Unit;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
@@ -41,19 +32,15 @@ final class SegmentGather implements Sync, ParameterGate {
 
   private static final int NONE = -1;
 
-  private final Collective group;
   private final ParameterArena arena;
   private final KeptSlices kept;
   private final OwnSlices own;
-  private final List<Section> sections;
-  private final List<List<Unit>> units = new ArrayList<>();
+  private final GatheredSections sections;
+  private final LentSections lent;
   private final SectionUses uses;
   private final int[] reach;
-  private final Map<Integer, List<Pending>> underWay = new HashMap<>();
   // Sections that are not freed between two uses, but only when an update has changed them.
   private final Set<Integer> staying;
-  // Sections that hold no values, while this rank runs alone.
-  private final Set<Integer> lent = new HashSet<>();
   // The section that is there for a reader alone.
   private int entered = NONE;
   private boolean isAlone;
@@ -68,17 +55,17 @@ final class SegmentGather implements Sync, ParameterGate {
    */
   SegmentGather(StepContext context, Slicing slicing, OwnSlices own, long keptBytes) {
     var all = context.collective();
-    group = all.size() == 1 ? all : all.subgroup(IntStream.range(0, all.size()).toArray());
+    var group = all.size() == 1 ? all : all.subgroup(IntStream.range(0, all.size()).toArray());
     arena = context.arena();
     kept = arena.keptValues().orElseThrow();
     this.own = own;
-    sections = arena.sections();
-    sections.forEach(section -> units.add(slicing.in(section.range())));
+    sections = new GatheredSections(group, kept, arena.sections(), slicing);
+    lent = new LentSections(arena.sections());
     uses =
         new SectionUses(
             context.model().model(),
             arena.layout(),
-            sections.stream().map(Section::range).toList());
+            arena.sections().stream().map(Section::range).toList());
     reach = uses.reach();
     staying = uses.staying(keptBytes / arena.layout().precision().bytes());
     context.model().gate(this);
@@ -104,7 +91,7 @@ final class SegmentGather implements Sync, ParameterGate {
   @Override
   public void enter(int segment) {
     if (isAlone) {
-      lend(uses.of(segment));
+      lent.lend(uses.of(segment));
       return;
     }
     if (isWhole || (first <= segment && segment <= last)) {
@@ -112,7 +99,7 @@ final class SegmentGather implements Sync, ParameterGate {
     }
     first = segment;
     last = segment;
-    bring(uses.of(segment));
+    sections.bring(uses.of(segment));
     freeUnless(section -> isNeeded(section, true));
     for (int ahead = segment + 1; ahead <= reach[segment]; ahead++) {
       start(ahead);
@@ -130,7 +117,7 @@ final class SegmentGather implements Sync, ParameterGate {
       start(segment);
     }
     for (int segment = to; segment >= from; segment--) {
-      bring(uses.of(segment));
+      sections.bring(uses.of(segment));
     }
     freeUnless(section -> isNeeded(section, false));
     start(from - 1);
@@ -140,7 +127,6 @@ final class SegmentGather implements Sync, ParameterGate {
     return uses.isNeeded(section, first, last, isForward);
   }
 
-  /** What a pass costs does not depend on values, so that no other rank has to send any. */
   @Override
   public void whileAlone(Runnable passes) {
     settle();
@@ -148,24 +134,8 @@ final class SegmentGather implements Sync, ParameterGate {
     try {
       passes.run();
     } finally {
-      lend(List.of());
+      lent.takeBack();
       isAlone = false;
-    }
-  }
-
-  private void lend(List<Integer> wanted) {
-    for (int section : List.copyOf(lent)) {
-      if (!wanted.contains(section)) {
-        sections.get(section).free();
-        lent.remove(section);
-      }
-    }
-    for (int section : wanted) {
-      if (!sections.get(section).isPresent()) {
-        sections.get(section).allocate();
-        sections.get(section).values().zero_();
-        lent.add(section);
-      }
     }
   }
 
@@ -191,52 +161,15 @@ final class SegmentGather implements Sync, ParameterGate {
   }
 
   private void start(int segment) {
-    uses.of(segment).forEach(this::startSection);
-  }
-
-  private void startSection(int section) {
-    if (sections.get(section).isPresent()) {
-      return;
-    }
-    sections.get(section).allocate();
-    List<Pending> arrivals = new ArrayList<>();
-    underWay.put(section, arrivals);
-    try (var _ = TensorScope.open()) {
-      var whole = sections.get(section).values();
-      long offset = sections.get(section).range().offset();
-      for (var unit : units.get(section)) {
-        var place = unit.range().of(whole, offset);
-        // A slice may lie beside the device; it travels from its place in the whole.
-        var slice = unit.slices().slice(place, group.rank());
-        kept.of(unit.of(group.rank())).ifPresent(it -> slice.copy_(it, true));
-        arrivals.add(group.allGather(place, slice, unit.slices(), Traffic.EXCHANGE));
-      }
-    }
-  }
-
-  private void bring(List<Integer> wanted) {
-    wanted.forEach(this::startSection);
-    wanted.forEach(this::await);
-  }
-
-  private void await(int section) {
-    var arrivals = underWay.remove(section);
-    if (arrivals != null) {
-      arrivals.forEach(Pending::await);
-    }
+    uses.of(segment).forEach(sections::start);
   }
 
   private void freeUnless(IntPredicate isNeeded) {
-    for (int section = 0; section < sections.size(); section++) {
-      if (!isNeeded.test(section) && !staying.contains(section) && !underWay.containsKey(section)) {
-        sections.get(section).free();
-      }
-    }
+    sections.freeUnless(section -> isNeeded.test(section) || staying.contains(section));
   }
 
   private void freeAll() {
-    settle();
-    sections.forEach(Section::free);
+    sections.freeAll();
     isWhole = false;
     first = 0;
     last = -1;
@@ -244,13 +177,13 @@ final class SegmentGather implements Sync, ParameterGate {
 
   private void gatherAll() {
     beginForward();
-    bring(IntStream.range(0, sections.size()).boxed().toList());
+    sections.bringAll();
     isWhole = true;
   }
 
   @Override
   public void settle() {
-    List.copyOf(underWay.keySet()).forEach(this::await);
+    sections.settle();
   }
 
   @Override
@@ -264,7 +197,7 @@ final class SegmentGather implements Sync, ParameterGate {
 
   @Override
   public void forEachSection(List<Section> all, boolean changes, Consumer<Section> action) {
-    for (var section : sections) {
+    for (var section : sections.all()) {
       enterSection(section);
       action.accept(section);
       if (changes) {
@@ -276,7 +209,7 @@ final class SegmentGather implements Sync, ParameterGate {
 
   @Override
   public void enterSection(Section section) {
-    int wanted = sections.indexOf(section);
+    int wanted = sections.all().indexOf(section);
     if (wanted == entered) {
       return;
     }
@@ -284,7 +217,7 @@ final class SegmentGather implements Sync, ParameterGate {
     settle();
     beginForward();
     if (!section.isPresent()) {
-      bring(List.of(wanted));
+      sections.bring(List.of(wanted));
       entered = wanted;
     }
   }
@@ -292,7 +225,7 @@ final class SegmentGather implements Sync, ParameterGate {
   @Override
   public void leaveSection() {
     if (entered != NONE) {
-      sections.get(entered).free();
+      sections.all().get(entered).free();
       entered = NONE;
     }
   }
