@@ -2,7 +2,6 @@ package dev.flotilla.testkit;
 
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
-import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.clip.ClipByValue;
@@ -25,7 +24,6 @@ import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
-import dev.flotilla.strategy.shard.Offload;
 import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.wire.Dtype;
 import java.util.List;
@@ -123,6 +121,11 @@ public final class Conformance {
 
   /** Returns the rows that are about techniques, all with the same optimizer. */
   public static Stream<Row> techniques() {
+    return Stream.of(passesAndExchanges(), ShardingRows.all(), averagesAndNorms())
+        .flatMap(rows -> rows);
+  }
+
+  private static Stream<Row> passesAndExchanges() {
     return Stream.of(
         new Row("baseline", Promise.EXACT, List.of()),
         new Row("clip, never reached", Promise.EXACT, List.of(new ClipByNorm(1e9))),
@@ -209,86 +212,17 @@ public final class Conformance {
                 new GradientMerge(3),
                 new ClipByNorm(0.5)),
             FAR),
-        new Row("sharding 1", Promise.EXACT, List.of(new Sharding(1))),
+        compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
         new Row(
-            "sharding 1 in buckets, and clip, never reached",
-            Promise.EXACT,
-            List.of(new Sharding(1), buckets(Dtype.FP32), new ClipByNorm(1e9))),
-        new Row(
-            "sharding 1, recompute, merge and clip",
-            Promise.ALGORITHMIC,
-            List.of(
-                new Sharding(1), Recompute.every(1), new GradientMerge(3), new ClipByNorm(0.5))),
-        new Row(
-            "sharding 1, bf16 on the wire",
-            Promise.EXACT,
-            List.of(new Sharding(1), buckets(Dtype.BF16)),
-            0.05),
-        new Row("sharding 2", Promise.EXACT, List.of(new Sharding(2))),
-        new Row(
-            "sharding 2 in buckets, merge and clip",
-            Promise.ALGORITHMIC,
-            List.of(
-                new Sharding(2), buckets(Dtype.FP32), new GradientMerge(3), new ClipByNorm(0.5))),
-        new Row(
-            "sharding 2, recompute, and merge without a word before the window ends",
-            Promise.ALGORITHMIC,
-            List.of(new Sharding(2, true), Recompute.every(1), new GradientMerge(3))),
-        new Row(
-            "sharding 2, bf16 on the wire, merge and clip",
-            Promise.ALGORITHMIC,
-            List.of(
-                new Sharding(2), buckets(Dtype.BF16), new GradientMerge(3), new ClipByNorm(0.5)),
-            0.05),
-        half("sharding 2 and bf16", new Sharding(2), new MixedPrecision(Dtype.BF16)),
-        new Row(
-            "sharding 3, and recompute by plan",
-            Promise.EXACT,
-            List.of(new Sharding(3), Recompute.auto(1 << 20))),
-        new Row("sharding 3", Promise.EXACT, List.of(new Sharding(3))),
-        new Row(
-            "sharding 3 in buckets, recompute, merge and clip",
-            Promise.ALGORITHMIC,
-            List.of(
-                new Sharding(3),
-                buckets(Dtype.FP32),
-                Recompute.every(1),
-                new GradientMerge(3),
-                new ClipByNorm(0.5))),
-        new Row(
-            "sharding 3, bf16 on the wire",
-            Promise.EXACT,
-            List.of(new Sharding(3), buckets(Dtype.BF16)),
-            0.05),
-        new Row(
-            "sharding 3 beside the device, and parameters that stay",
-            Promise.EXACT,
-            List.of(
-                new Sharding(3)
-                    .withOffload(Offload.OPTIMIZER_AND_PARAMETERS)
-                    .withKeepGathered(new ByteSize(2048)))),
-        half("sharding 3 and bf16", new Sharding(3), new MixedPrecision(Dtype.BF16)),
-        half("sharding 1 and fp16", new Sharding(1), new MixedPrecision(Dtype.FP16)),
-        half(
-            "sharding 2, fp16 and merge",
-            new Sharding(2),
-            new MixedPrecision(Dtype.FP16),
-            new GradientMerge(3)),
-        half(
-                "sharding 3, fp16, BatchNorm over ranks, and clip",
-                new Sharding(3),
-                new MixedPrecision(Dtype.FP16),
-                new PooledBatchNorm(PoolOver.SYNC),
-                new ClipByNorm(0.5))
-            .with(Trait.NORMED),
-        new Row(
-                "sharding 3, and BatchNorm over windows",
+                "exchange by what is measured, and merge",
                 Promise.ALGORITHMIC,
-                List.of(
-                    new Sharding(3),
-                    new PooledBatchNorm(PoolOver.WHOLE_WINDOW),
-                    new GradientMerge(3)))
-            .with(Trait.NORMED),
+                List.of(new AutoExchange(dgc()), new GradientMerge(3)),
+                FAR)
+            .with(Trait.TIMED));
+  }
+
+  private static Stream<Row> averagesAndNorms() {
+    return Stream.of(
         new Row("moving average of weights", Promise.EXACT, List.of(new Ema(0.9))),
         new Row(
             "moving average, merge, sharding 2 and clip",
@@ -310,13 +244,6 @@ public final class Conformance {
                 new MixedPrecision(Dtype.FP16),
                 new Sharding(1))
             .with(Trait.NORMED),
-        compressed("exchange by what is measured", new AutoExchange(dgc())).with(Trait.TIMED),
-        new Row(
-                "exchange by what is measured, and merge",
-                Promise.ALGORITHMIC,
-                List.of(new AutoExchange(dgc()), new GradientMerge(3)),
-                FAR)
-            .with(Trait.TIMED),
         new Row(
                 "BatchNorm over ranks",
                 Promise.ROUNDING,
@@ -372,12 +299,12 @@ public final class Conformance {
   }
 
   /** A bucket per layer of the small models here. */
-  private static FuseAllReduce buckets(Dtype wire) {
+  static FuseAllReduce buckets(Dtype wire) {
     return new FuseAllReduce(1e-4, 50, 0, true, BucketRule.SIZE, wire);
   }
 
   /** Sums in 16 bits depend on how samples are spread over ranks. */
-  private static Row half(String name, Strategy... techniques) {
+  static Row half(String name, Strategy... techniques) {
     return new Row(name, Promise.ALGORITHMIC, List.of(techniques), 0.05);
   }
 }
