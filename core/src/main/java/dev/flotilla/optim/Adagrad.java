@@ -21,17 +21,15 @@ import org.jspecify.annotations.Nullable;
  * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record Adagrad(
-    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = Rules.LR) double lr,
     @Setting(doc = "fall of the rate from update to update, >= 0", def = "0") double lrDecay,
     @Setting(doc = "what the sum of squares starts from, >= 0", def = "0")
         double initialAccumulatorValue,
     @Setting(doc = "added to the denominator, > 0", def = "1e-10") double eps,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
-    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
-        LrScaling scaleLr,
-    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
-        @Nullable Integer baseBatch)
-    implements GroupRule {
+    @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
+    @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
+    @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
+    implements WeightDecayRule {
 
   /** Checks the settings. */
   public Adagrad {
@@ -56,11 +54,6 @@ public record Adagrad(
   /** Returns the rule with its usual settings. */
   public Adagrad(double lr) {
     this(lr, 0, 0, 1e-10, 0);
-  }
-
-  @Override
-  public boolean decaysBiasesAndNorms() {
-    return false;
   }
 
   @Override

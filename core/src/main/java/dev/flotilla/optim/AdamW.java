@@ -20,17 +20,14 @@ import org.jspecify.annotations.Nullable;
  * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record AdamW(
-    @Setting(doc = "learning rate before the schedule, > 0") double lr,
-    @Setting(doc = "decay rates of the two moments, each in [0, 1)", def = "[0.9, 0.999]")
-        List<Double> betas,
+    @Setting(doc = Rules.LR) double lr,
+    @Setting(doc = Rules.BETAS, def = "[0.9, 0.999]") List<Double> betas,
     @Setting(doc = "added to the denominator, > 0", def = "1e-8") double eps,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0.01") double weightDecay,
+    @Setting(doc = Rules.WEIGHT_DECAY, def = "0.01") double weightDecay,
     @Setting(doc = "divide by the largest second moment so far", def = "false") boolean amsgrad,
-    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
-        LrScaling scaleLr,
-    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
-        @Nullable Integer baseBatch)
-    implements GroupRule {
+    @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
+    @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
+    implements WeightDecayRule {
 
   /** Checks the settings. */
   public AdamW {
@@ -51,11 +48,6 @@ public record AdamW(
   /** Returns the same with the largest second moment so far (AMSGrad). */
   public AdamW withAmsgrad() {
     return new AdamW(lr, betas, eps, weightDecay, true, scaleLr, baseBatch);
-  }
-
-  @Override
-  public boolean decaysBiasesAndNorms() {
-    return false;
   }
 
   @Override

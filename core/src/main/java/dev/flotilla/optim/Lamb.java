@@ -27,18 +27,15 @@ import org.jspecify.annotations.Nullable;
  * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record Lamb(
-    @Setting(doc = "learning rate before the schedule, > 0") double lr,
-    @Setting(doc = "decay rates of the two moments, each in [0, 1)", def = "[0.9, 0.999]")
-        List<Double> betas,
+    @Setting(doc = Rules.LR) double lr,
+    @Setting(doc = Rules.BETAS, def = "[0.9, 0.999]") List<Double> betas,
     @Setting(doc = "added to the denominator, > 0", def = "1e-6") double eps,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0.01") double weightDecay,
+    @Setting(doc = Rules.WEIGHT_DECAY, def = "0.01") double weightDecay,
     @Setting(doc = "let no trust ratio be greater than 1", def = "false") boolean trustClip,
     @Setting(doc = "adapt parameters without weight decay too", def = "false") boolean alwaysAdapt,
-    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
-        LrScaling scaleLr,
-    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
-        @Nullable Integer baseBatch)
-    implements GroupRule {
+    @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
+    @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
+    implements WeightDecayRule {
 
   /** Checks the settings. */
   public Lamb {
@@ -60,11 +57,6 @@ public record Lamb(
   /** Returns the rule with its usual settings. */
   public Lamb(double lr) {
     this(lr, List.of(0.9, 0.999), 1e-6, 0.01, false, false);
-  }
-
-  @Override
-  public boolean decaysBiasesAndNorms() {
-    return false;
   }
 
   @Override

@@ -30,20 +30,18 @@ import org.jspecify.annotations.Nullable;
  * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record Lars(
-    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = Rules.LR) double lr,
     @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0.9") double momentum,
     @Setting(doc = "look ahead along the velocity", def = "false") boolean nesterov,
     @Setting(doc = "factor of the trust ratio, > 0", def = "0.001") double trustCoefficient,
     @Setting(doc = "added to the trust ratio's denominator, > 0", def = "1e-8") double eps,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
+    @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
     @Setting(doc = "let no parameter's own rate be greater than lr", def = "false")
         boolean trustClip,
     @Setting(doc = "adapt parameters without weight decay too", def = "false") boolean alwaysAdapt,
-    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
-        LrScaling scaleLr,
-    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
-        @Nullable Integer baseBatch)
-    implements GroupRule {
+    @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
+    @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
+    implements WeightDecayRule {
 
   /** Checks the settings. */
   public Lars {
@@ -87,11 +85,6 @@ public record Lars(
   /** Returns the rule with its usual settings. */
   public Lars(double lr, double weightDecay) {
     this(lr, 0.9, false, 0.001, 1e-8, weightDecay, false, false);
-  }
-
-  @Override
-  public boolean decaysBiasesAndNorms() {
-    return false;
   }
 
   @Override

@@ -20,17 +20,15 @@ import org.jspecify.annotations.Nullable;
  * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record Lion(
-    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = Rules.LR) double lr,
     @Setting(
             doc = "decay rates of the step's direction and of the momentum, each in [0, 1)",
             def = "[0.9, 0.99]")
         List<Double> betas,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
-    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
-        LrScaling scaleLr,
-    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
-        @Nullable Integer baseBatch)
-    implements GroupRule {
+    @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
+    @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
+    @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
+    implements WeightDecayRule {
 
   /** Checks the settings. */
   public Lion {
@@ -46,11 +44,6 @@ public record Lion(
   /** Returns the rule with its usual settings. */
   public Lion(double lr) {
     this(lr, List.of(0.9, 0.99), 0);
-  }
-
-  @Override
-  public boolean decaysBiasesAndNorms() {
-    return false;
   }
 
   @Override

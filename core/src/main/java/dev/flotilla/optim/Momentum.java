@@ -22,14 +22,12 @@ import org.jspecify.annotations.Nullable;
  * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record Momentum(
-    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = Rules.LR) double lr,
     @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0.9") double momentum,
     @Setting(doc = "look ahead along the velocity", def = "false") boolean nesterov,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
-    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
-        LrScaling scaleLr,
-    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
-        @Nullable Integer baseBatch)
+    @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
+    @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
+    @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
     implements GroupRule {
 
   /** Checks the settings. */

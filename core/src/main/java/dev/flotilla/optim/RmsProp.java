@@ -24,18 +24,16 @@ import org.jspecify.annotations.Nullable;
  * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record RmsProp(
-    @Setting(doc = "learning rate before the schedule, > 0") double lr,
+    @Setting(doc = Rules.LR) double lr,
     @Setting(doc = "decay rate of the averages, in [0, 1)", def = "0.99") double alpha,
     @Setting(doc = "added to the denominator, > 0", def = "1e-8") double eps,
     @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0") double momentum,
     @Setting(doc = "take the mean of gradients out of the denominator", def = "false")
         boolean centered,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
-    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
-        LrScaling scaleLr,
-    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
-        @Nullable Integer baseBatch)
-    implements GroupRule {
+    @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
+    @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
+    @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
+    implements WeightDecayRule {
 
   /** Checks the settings. */
   public RmsProp {
@@ -56,11 +54,6 @@ public record RmsProp(
   /** Returns the rule with its usual settings. */
   public RmsProp(double lr) {
     this(lr, 0.99, 1e-8, 0, false, 0);
-  }
-
-  @Override
-  public boolean decaysBiasesAndNorms() {
-    return false;
   }
 
   @Override

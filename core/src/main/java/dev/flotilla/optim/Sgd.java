@@ -17,12 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param baseBatch the batch for which η was found, or null without scaling
  */
 public record Sgd(
-    @Setting(doc = "learning rate before the schedule, > 0") double lr,
-    @Setting(doc = "decay of weights per update, >= 0", def = "0") double weightDecay,
-    @Setting(doc = "grow the rate with the batch: none, linear or sqrt", def = "none")
-        LrScaling scaleLr,
-    @Setting(doc = "the batch for which lr was found; needed with scale_lr", def = "null")
-        @Nullable Integer baseBatch)
+    @Setting(doc = Rules.LR) double lr,
+    @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
+    @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
+    @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
     implements GroupRule {
 
   /** Checks the settings. */
