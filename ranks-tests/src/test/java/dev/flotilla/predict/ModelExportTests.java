@@ -5,10 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.checkpoint.SafetensorsFile;
-import dev.flotilla.config.Catalogue;
-import dev.flotilla.config.ConfiguredRun;
-import dev.flotilla.config.Recipe;
-import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.SavedRun;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.NativeLibraries;
@@ -25,7 +21,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import org.bytedeco.pytorch.LinearImpl;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -43,32 +38,7 @@ class ModelExportTests {
 
   @BeforeAll
   static void train() {
-    run = train("digits", "float32");
-  }
-
-  private static Path train(String name, String precision) {
-    var recipe =
-        Map.<String, Object>of(
-            "model",
-            Map.of("name", "mlp", "hidden", List.of(8)),
-            "data",
-            "digits",
-            "batch",
-            64,
-            "max_steps",
-            2,
-            "precision",
-            precision,
-            "eval",
-            Map.of("every", "end", "batch", 2000),
-            "device",
-            "cpu",
-            "optimizer",
-            Map.of("name", "sgd", "lr", 0.1));
-    var out = folder.resolve(name);
-    var config = RunConfig.read(Recipe.of("test", recipe), Catalogue.installed());
-    new ConfiguredRun(config, World.solo()).run(out, _ -> {});
-    return out;
+    run = DigitsRun.train(folder.resolve("digits"), "float32");
   }
 
   private static double[] outputs(Predictor predictor) {
@@ -78,7 +48,8 @@ class ModelExportTests {
   @ParameterizedTest
   @ValueSource(strings = {"float32", "float64"})
   void weightsAreThoseOfTheRunToTheBit(String precision) {
-    var source = precision.equals("float32") ? run : train("exact", precision);
+    var source =
+        precision.equals("float32") ? run : DigitsRun.train(folder.resolve("exact"), precision);
     var file = folder.resolve(precision + ".safetensors");
     var exported = ModelExport.of(source).toSafetensors(file);
     assertThat(exported.parameters()).isEqualTo(8290);

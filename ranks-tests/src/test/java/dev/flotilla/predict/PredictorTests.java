@@ -5,10 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.checkpoint.CheckpointException;
-import dev.flotilla.config.Catalogue;
-import dev.flotilla.config.ConfiguredRun;
-import dev.flotilla.config.Recipe;
-import dev.flotilla.config.RunConfig;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.NativeView;
@@ -34,7 +30,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -207,32 +202,9 @@ class PredictorTests {
         .hasMessageContaining("nowhere does not hold a run");
   }
 
-  private static Path run(String name) {
-    var recipe =
-        Map.<String, Object>of(
-            "model",
-            Map.of("name", "mlp", "hidden", List.of(8)),
-            "data",
-            "digits",
-            "batch",
-            64,
-            "max_steps",
-            2,
-            "eval",
-            Map.of("every", "end", "batch", 2000),
-            "device",
-            "cpu",
-            "optimizer",
-            Map.of("name", "sgd", "lr", 0.1));
-    var out = folder.resolve(name);
-    var config = RunConfig.read(Recipe.of("test", recipe), Catalogue.installed());
-    new ConfiguredRun(config, World.solo()).run(out, _ -> {});
-    return out;
-  }
-
   @Test
   void aRunsFolderKnowsModelShapeAndClasses() throws IOException {
-    var out = run("digits");
+    var out = DigitsRun.train(folder.resolve("digits"), "float32");
     try (var predictor = Predictor.load(out, DeviceChoice.CPU)) {
       var prediction = predictor.predict(new float[1][1024]).getFirst();
       assertThat(prediction.className()).matches("[0-9]");
