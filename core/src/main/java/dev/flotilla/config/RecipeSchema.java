@@ -3,15 +3,24 @@ package dev.flotilla.config;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 
 /** Describes recipes to editors, as a JSON Schema made from the settings records. */
 public final class RecipeSchema {
 
   private final Catalogue catalogue;
+
+  /** Kinds that are being described: one inside itself is referred to. */
+  private final Set<String> underWay = new HashSet<>();
+
+  private final Map<String, Object> definitions = new TreeMap<>();
 
   private RecipeSchema(Catalogue catalogue) {
     this.catalogue = catalogue;
@@ -38,7 +47,11 @@ public final class RecipeSchema {
     schema.put("$schema", "https://json-schema.org/draft/2020-12/schema");
     schema.put("title", "Flotilla recipe");
     var shape = SettingsShape.of(RunConfig.class);
-    schema.putAll(new RecipeSchema(catalogue).object(Map.of(), shape));
+    var described = new RecipeSchema(catalogue);
+    schema.putAll(described.object(Map.of(), shape));
+    if (!described.definitions.isEmpty()) {
+      schema.put("$defs", described.definitions);
+    }
     return JsonText.document(schema);
   }
 
@@ -122,6 +135,18 @@ public final class RecipeSchema {
 
   /** Describes {@code {name: x, …}} for each name, and the bare names that need no other key. */
   private Map<String, Object> oneByName(Class<?> kind) {
+    String name = kind.getSimpleName().toLowerCase(Locale.ROOT);
+    if (!underWay.add(name)) {
+      definitions.put(name, Map.of());
+      return Map.of("$ref", "#/$defs/" + name);
+    }
+    var schema = allOfKind(kind);
+    definitions.replace(name, schema);
+    underWay.remove(name);
+    return schema;
+  }
+
+  private Map<String, Object> allOfKind(Class<?> kind) {
     List<String> bare = new ArrayList<>();
     List<Object> choices = new ArrayList<>();
     catalogue
