@@ -71,10 +71,21 @@ final class ExamplesTests {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"EarlyStop", "FineTuned", "Predicted"})
+  @ValueSource(strings = {"EarlyStop", "FineTuned", "FromCsv", "Predicted"})
   void programsThatUseATrainedModelAreShort(String name) throws IOException {
     var file = Path.of("src/main/java/dev/flotilla/examples", name + ".java");
     assertThat(Files.readAllLines(file)).hasSizeLessThan(30);
+  }
+
+  /** Guessing the larger class would be right for 63 of 100; the first rows are malignant. */
+  @Test
+  void aCsvFileBecomesASavedModel(@TempDir Path folder) {
+    String[] arguments = {"breast-cancer.csv", folder.toString()};
+    var printed = printedBy(() -> FromCsv.main(arguments)).lines().toList();
+    assertThat(printed).hasSize(4);
+    var accuracy = printed.getFirst().replaceAll("[^0-9.]", "");
+    assertThat(Double.parseDouble(accuracy)).isBetween(90.0, 100.0);
+    assertThat(folder.resolve("preprocessing.json")).exists();
   }
 
   @Test

@@ -98,7 +98,7 @@ public record Csv(
         Columns.all(),
         null,
         ",",
-        run.resolve("preprocessing.json"));
+        run.resolve(Preprocessing.FILE));
   }
 
   /** Returns this table with a file of its own to test with. */

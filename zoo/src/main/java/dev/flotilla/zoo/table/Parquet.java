@@ -87,7 +87,7 @@ public record Parquet(
         List.of(),
         Columns.all(),
         null,
-        run.resolve("preprocessing.json"));
+        run.resolve(Preprocessing.FILE));
   }
 
   /** Returns this table with a file of its own to test with. */

@@ -17,19 +17,27 @@ final class PlanInference implements Cells {
   private final Path file;
   private final List<String> names;
   private final Set<String> markers;
-  private final boolean[] isText;
+  private final TableReader reader;
+  private final String[] numberAt;
+  private final String[] textAt;
+  private final String[] texts;
 
-  private PlanInference(Path file, List<String> names, List<String> markers) {
+  private PlanInference(Path file, TableReader reader, List<String> markers) {
     this.file = file;
-    this.names = names;
+    this.reader = reader;
+    this.names = reader.columns();
     this.markers = new HashSet<>(markers);
-    this.isText = new boolean[names.size()];
+    this.numberAt = new String[names.size()];
+    this.textAt = new String[names.size()];
+    this.texts = new String[names.size()];
+    Arrays.fill(numberAt, "");
+    Arrays.fill(textAt, "");
   }
 
   /** Looks at the first rows of a file. */
   static TablePlan plan(Path file, TableReader reader, TableSettings settings) {
     var columns = settings.columns();
-    var inference = new PlanInference(file, reader.columns(), columns.markers());
+    var inference = new PlanInference(file, reader, columns.markers());
     for (int i = 0; i < ROWS && reader.next(inference); i++) {
       // Each cell is looked at as it comes.
     }
@@ -90,27 +98,46 @@ final class PlanInference implements Cells {
   }
 
   private ColumnType type(String name, Columns columns) {
-    var inferred = isText[names.indexOf(name)] ? ColumnType.CATEGORY : ColumnType.NUMBER;
-    return columns.types().getOrDefault(name, inferred);
+    var given = columns.types().get(name);
+    if (given != null) {
+      return given;
+    }
+    int column = names.indexOf(name);
+    boolean isText = !textAt[column].isEmpty();
+    if (isText && !numberAt[column].isEmpty()) {
+      throw DataProblem.at(
+          file,
+          "%s, column '%s'".formatted(textAt[column], name),
+          "expected a number, as in %s, but found '%s'"
+              .formatted(numberAt[column], RowParser.shown(texts[column])),
+          RowParser.mixed(name));
+    }
+    return isText ? ColumnType.CATEGORY : ColumnType.NUMBER;
   }
 
   @Override
   public void text(int column, char[] chars, int from, int length) {
-    if (column < isText.length
-        && !isText[column]
-        && Float.isNaN(DecimalText.parse(chars, from, length))) {
-      isText[column] = !markers.contains(new String(chars, from, length).strip());
+    if (column >= names.size()) {
+      return;
+    }
+    if (!Float.isNaN(DecimalText.parse(chars, from, length))) {
+      number(column, 0);
+    } else if (textAt[column].isEmpty()) {
+      String cell = new String(chars, from, length).strip();
+      if (!markers.contains(cell)) {
+        textAt[column] = reader.place();
+        texts[column] = cell;
+      }
     }
   }
 
   @Override
-  public void number(int column, double value) {}
+  public void number(int column, double value) {
+    if (numberAt[column].isEmpty()) {
+      numberAt[column] = reader.place();
+    }
+  }
 
   @Override
   public void missing(int column) {}
-
-  @Override
-  public String toString() {
-    return file + ": " + Arrays.toString(isText);
-  }
 }

@@ -3,9 +3,11 @@ package dev.flotilla.zoo.table;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.zoo.data.DataProblem;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -23,6 +25,9 @@ import tools.jackson.databind.json.JsonMapper;
  */
 record Preprocessing(
     TablePlan plan, List<Feature> features, List<String> classes, CategoryCode code) {
+
+  /** How it is called in a run's folder. */
+  static final String FILE = "preprocessing.json";
 
   private static final String KEY = "data.preprocessing";
   private static final int FORMAT = 1;
@@ -118,7 +123,7 @@ record Preprocessing(
         to[at++] = (float) value;
       } else {
         int width = feature.categories().size();
-        java.util.Arrays.fill(to, at, at + width, 0);
+        Arrays.fill(to, at, at + width, 0);
         to[at + (int) value] = 1;
         at += width;
       }
@@ -161,6 +166,15 @@ record Preprocessing(
                   text.maxSeqLen())));
     }
     return values;
+  }
+
+  void writeTo(Path file) {
+    try {
+      Files.writeString(
+          file, JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValueAsString(values()));
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot write " + file, failure);
+    }
   }
 
   /**

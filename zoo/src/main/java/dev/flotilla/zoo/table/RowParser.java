@@ -92,7 +92,12 @@ final class RowParser implements Cells, AutoCloseable {
   }
 
   static ConfigException noColumn(String key, Path file, String name, List<String> names) {
-    String hint = NearestName.hint(name, names);
+    String hint =
+        names.stream()
+            .filter(name::equalsIgnoreCase)
+            .findFirst()
+            .map("; did you mean '%s'?"::formatted)
+            .orElseGet(() -> NearestName.hint(name, names));
     String some = names.size() <= 12 ? names.toString() : names.subList(0, 12) + " …";
     return DataProblem.in(
         key, "%s has no column '%s'%s".formatted(file, name, hint), "columns: " + some);
@@ -176,11 +181,15 @@ final class RowParser implements Cells, AutoCloseable {
           "expected a number, but found '%s'".formatted(shown(cell)),
           at == plan.labelAt()
               ? "with names of classes, set data.task: classification"
-              : "mend the cell, add it to data.columns.markers, or set data.columns.types: {'%s':"
-                      .formatted(plan.nameAt(at))
-                  + " category}");
+              : mixed(plan.nameAt(at)));
     }
     return value;
+  }
+
+  /** Says what may be done about a text among numbers. */
+  static String mixed(String column) {
+    return "mend the cell, add it to data.columns.markers, or set data.columns.types: {'%s': category}"
+        .formatted(column);
   }
 
   private void category(int at, int column, String cell) {
@@ -273,7 +282,7 @@ final class RowParser implements Cells, AutoCloseable {
     return DataProblem.at(file, place, what, fix);
   }
 
-  private static String shown(String cell) {
+  static String shown(String cell) {
     return cell.length() <= 40 ? cell : cell.substring(0, 40) + "…";
   }
 

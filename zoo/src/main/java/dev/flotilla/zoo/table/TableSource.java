@@ -3,6 +3,7 @@ package dev.flotilla.zoo.table;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.data.PreprocessedData;
 import dev.flotilla.data.SampleForm;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -54,6 +55,15 @@ sealed interface TableSource extends PreprocessedData permits Csv, Parquet {
   @Override
   default Map<String, Object> learned() {
     return table().preprocessing().values();
+  }
+
+  /**
+   * Writes what was learned into a folder, as {@code preprocessing.json}, for prediction.
+   *
+   * @throws java.io.UncheckedIOException if it cannot be written
+   */
+  default void savePreprocessing(Path folder) {
+    table().preprocessing().writeTo(folder.resolve(Preprocessing.FILE));
   }
 
   @Override
