@@ -65,6 +65,7 @@ public record Csv(
     Check.that(isOne, "delimiter", "must be one character, such as , ; or \\t", delimiter)
         .orThrow();
     TableSettings.check(testFraction, task, classes, text);
+    testFraction = TableSettings.fraction(testPath, testFraction, preprocessing);
   }
 
   /** Describes a file with everything else by default: four fifths to train with, classes. */

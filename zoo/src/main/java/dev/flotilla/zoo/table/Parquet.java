@@ -56,6 +56,7 @@ public record Parquet(
   public Parquet {
     classes = List.copyOf(classes);
     TableSettings.check(testFraction, task, classes, text);
+    testFraction = TableSettings.fraction(testPath, testFraction, preprocessing);
   }
 
   /** Describes a file with everything else by default: four fifths to train with, classes. */

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A table by its settings: reads each file once, when it is asked for, and learns of it. */
@@ -95,12 +96,13 @@ final class TableData {
   }
 
   private Split split(Table table) {
-    var split = Split.of(table.rows(), settings.fraction(), settings.splitSeed());
+    double fraction = Objects.requireNonNull(settings.testFraction());
+    var split = Split.of(table.rows(), fraction, settings.splitSeed());
     if (split.training().length == 0 || split.test().length == 0) {
       throw DataProblem.in(
           "data.test_fraction",
           "%s of the %d rows of %s leave none to train or none to test with"
-              .formatted(settings.fraction(), table.rows(), table.file()),
+              .formatted(fraction, table.rows(), table.file()),
           "choose another fraction, or name a file of its own in data.test_path");
     }
     return split;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param delimiter what stands between cells, where the format has that
  * @param path the file to train with
  * @param testPath the file to test with; null for a part of {@code path}
- * @param testFraction the part to test with; null for a fifth
+ * @param testFraction the part to test with; null for whole files
  * @param splitSeed which rows those are
  * @param label the column to learn; null where another run says so
  * @param task what it holds
@@ -69,14 +69,19 @@ record TableSettings(
         .orThrow();
   }
 
-  /** Returns the fraction of the rows to test with, where they are in one file. */
-  double fraction() {
-    return testFraction == null ? USUAL_FRACTION : testFraction;
+  /**
+   * Returns the fraction of the rows to test with; null where all rows of a file are for tests,
+   * because there is another one, or because nothing is learned of them.
+   */
+  static @Nullable Double fraction(
+      @Nullable Path testPath, @Nullable Double testFraction, @Nullable Path preprocessing) {
+    boolean isWhole = testPath != null || preprocessing != null;
+    return testFraction == null && !isWhole ? Double.valueOf(USUAL_FRACTION) : testFraction;
   }
 
   /** Tells whether rows to train and to test with are in one file. */
   boolean isSplit() {
-    return testPath == null && (preprocessing == null || testFraction != null);
+    return testFraction != null;
   }
 
   /** Opens a file. */
