@@ -60,7 +60,7 @@ public record Csv(
   public Csv {
     classes = List.copyOf(classes);
     boolean isOne =
-        delimiter.length() == 1 && !delimiter.equals("\"") && !delimiter.isBlank()
+        (delimiter.length() == 1 && !delimiter.equals("\"") && !delimiter.isBlank())
             || delimiter.equals("\t");
     Check.that(isOne, "delimiter", "must be one character, such as , ; or \\t", delimiter)
         .orThrow();
