@@ -33,14 +33,19 @@ import org.jspecify.annotations.Nullable;
 @Summary("Plain text and a vocabulary: sentence pairs, masked, for pre-training BERT.")
 public record PlainText(
     @Setting(doc = "Text file, or folder with train.txt and val.txt.") Path path,
-    @Setting(doc = "Vocabulary file; by default vocab.txt beside the text.", def = "null")
+    @Setting(
+            doc = "Vocabulary file, or tokenizer.json; by default vocab.txt beside the text.",
+            def = "null")
         @Nullable Path vocabulary,
     @Setting(doc = "Longest sequence.", def = "128") int maxSeqLen,
     @Setting(doc = "Go on beyond the end of a document until a sequence is full.", def = "true")
         boolean pack,
     @Setting(doc = "Pad batches to max_seq_len, not to their longest sequence.", def = "false")
         boolean padToMax,
-    @Setting(doc = "Remove case and accents, for uncased vocabularies.", def = "true")
+    @Setting(
+            doc =
+                "Remove case and accents, for uncased vocabularies; tokenizer.json says it itself.",
+            def = "true")
         boolean lowercase,
     @Setting(doc = "Make pairs of which half do not belong together.", def = "true")
         boolean nextSentence,
@@ -65,7 +70,10 @@ public record PlainText(
 
   @Override
   public void check() {
-    readVocabulary().require("[UNK]");
+    var tokens = readVocabulary();
+    if (!tokens.isTokenizer()) {
+      tokens.require("[UNK]");
+    }
     if (Files.isDirectory(path)) {
       TextFile.requireReadable(path.resolve("train.txt"));
       TextFile.requireReadable(path.resolve("val.txt"));

@@ -11,14 +11,14 @@ import java.util.SequencedMap;
 
 /**
  * The tokens of a vocabulary file and their numbers: one token per line, numbered from 0, or a
- * token and its number with a tab between.
+ * token and its number with a tab between; or those of a {@code tokenizer.json} of Hugging Face.
  *
  * @param file where it was read from
  * @param ids numbers by token
  */
 record Vocabulary(Path file, SequencedMap<String, Integer> ids) {
 
-  private static final String KEY = "data.vocabulary";
+  static final String KEY = "data.vocabulary";
 
   /**
    * Reads a file.
@@ -27,17 +27,31 @@ record Vocabulary(Path file, SequencedMap<String, Integer> ids) {
    *     that masking needs
    */
   static Vocabulary read(Path file) {
+    var ids = isTokenizer(file) ? TokenizerFile.tokens(file) : listed(file);
+    var vocabulary = new Vocabulary(file, Collections.unmodifiableSequencedMap(ids));
+    for (String token : new String[] {"[PAD]", "[CLS]", "[SEP]", "[MASK]"}) {
+      vocabulary.require(token);
+    }
+    return vocabulary;
+  }
+
+  private static SequencedMap<String, Integer> listed(Path file) {
     var ids = new LinkedHashMap<String, Integer>();
     int number = 0;
     for (String line : lines(file)) {
       number++;
       add(file, ids, line, number);
     }
-    var vocabulary = new Vocabulary(file, Collections.unmodifiableSequencedMap(ids));
-    for (String token : new String[] {"[PAD]", "[CLS]", "[SEP]", "[MASK]"}) {
-      vocabulary.require(token);
-    }
-    return vocabulary;
+    return ids;
+  }
+
+  private static boolean isTokenizer(Path file) {
+    return file.toString().endsWith(".json");
+  }
+
+  /** Tells whether the file also says how text is split: a tokenizer of Hugging Face. */
+  boolean isTokenizer() {
+    return isTokenizer(file);
   }
 
   private static Iterable<String> lines(Path file) {

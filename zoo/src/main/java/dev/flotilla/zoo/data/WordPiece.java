@@ -14,8 +14,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Splits text into BERT's word pieces, by Hugging Face's tokenizers library: the same pieces as in
- * Python.
+ * Splits text into BERT's word pieces, or as a {@code tokenizer.json} says, by Hugging Face's
+ * tokenizers library: the same pieces as in Python.
  */
 final class WordPiece implements AutoCloseable {
 
@@ -26,12 +26,29 @@ final class WordPiece implements AutoCloseable {
   private final HuggingFaceTokenizer tokenizer;
 
   WordPiece(Vocabulary vocabulary, boolean lowercase) {
+    if (vocabulary.isTokenizer()) {
+      tokenizer = saved(vocabulary);
+      return;
+    }
     vocabulary.require("[UNK]");
     try {
       var json = new ByteArrayInputStream(json(vocabulary, lowercase));
       tokenizer = HuggingFaceTokenizer.newInstance(json, NOTHING_ADDED);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A saved tokenizer says itself what it does with case and accents. */
+  private static HuggingFaceTokenizer saved(Vocabulary vocabulary) {
+    try {
+      return HuggingFaceTokenizer.newInstance(vocabulary.file(), NOTHING_ADDED);
+    } catch (IOException | RuntimeException e) {
+      throw DataProblem.in(
+          Vocabulary.KEY,
+          "%s: is no tokenizer that the tokenizers library can read: %s"
+              .formatted(vocabulary.file(), e.getMessage()),
+          "save it anew with a current version of transformers");
     }
   }
 

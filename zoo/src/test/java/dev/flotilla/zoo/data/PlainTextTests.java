@@ -56,6 +56,62 @@ final class PlainTextTests {
     }
   }
 
+  private Path tokenizer(String model, String added) throws IOException {
+    return Files.writeString(
+        folder.resolve("tokenizer.json"),
+        """
+        {"version": "1.0", "added_tokens": [%s], "normalizer": null,
+         "pre_tokenizer": {"type": "Whitespace"}, "model": %s}
+        """
+            .formatted(added, model));
+  }
+
+  private static final String WORDS =
+      """
+      {"type": "WordLevel", "unk_token": "[UNK]",
+       "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "Cat": 4, "sat": 5}}
+      """;
+
+  private static final String MASK =
+      """
+      {"id": 6, "content": "[MASK]", "single_word": false, "lstrip": false, "rstrip": false,
+       "normalized": false, "special": true}
+      """;
+
+  /** Its own rules hold: words, not word pieces, and case as it is. */
+  @Test
+  void splitsAsASavedTokenizerSays() throws IOException {
+    vocabulary = tokenizer(WORDS, MASK);
+    var tokens = Vocabulary.read(vocabulary);
+    assertThat(tokens.require("[MASK]")).isEqualTo(6);
+    assertThat(tokens.size()).isEqualTo(7);
+    try (var pieces = new WordPiece(tokens, true)) {
+      assertThat(pieces.encode(List.of("Cat sat", "cat sat [MASK]")))
+          .containsExactly(new int[] {4, 5}, new int[] {1, 5, 6});
+    }
+    Files.writeString(folder.resolve("text.txt"), "Cat sat\n".repeat(40));
+    var settings = settings(12, true, true);
+    settings.check();
+    assertThat(settings.train().size()).isPositive();
+  }
+
+  @Test
+  void namesATokenizerThatIsNone() throws IOException {
+    var file = tokenizer(WORDS, "");
+    assertThatThrownBy(() -> Vocabulary.read(file))
+        .hasMessageContaining("tokenizer.json: holds 6 tokens, but no [MASK]");
+    Files.writeString(file, "{\"model\": {}}");
+    assertThatThrownBy(() -> Vocabulary.read(file))
+        .hasMessageContaining("tokenizer.json: is no tokenizer: it has no model with numbered");
+    Files.writeString(file, "{");
+    assertThatThrownBy(() -> Vocabulary.read(file)).hasMessageContaining("is no JSON");
+    var odd = tokenizer(WORDS.replace("WordLevel", "Magic"), MASK);
+    assertThatThrownBy(() -> new WordPiece(Vocabulary.read(odd), true))
+        .hasMessageContaining("is no tokenizer that the tokenizers library can read");
+    Files.delete(file);
+    assertThatThrownBy(() -> Vocabulary.read(file)).hasMessageContaining("no such file");
+  }
+
   @Test
   void packsSentencesIntoPairs() throws IOException {
     var pairs =
