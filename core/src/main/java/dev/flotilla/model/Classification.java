@@ -9,10 +9,12 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * One class per sample: cross entropy of logits, summed over the batch; scored by top 1 and top 5.
  *
- * <p>L = Σᵢ −log softmax(zᵢ)[yᵢ], count = number of samples.
+ * <p>L = Σᵢ −log softmax(zᵢ)[yᵢ], count = number of samples. Of mixed samples, which have two classes
+ * and the share of the first, it is the mean weighted by the shares; they are scored by the first.
  */
 public record Classification() implements Objective {
 
+  private static final long EACH = 0;
   private static final long SUM = 2;
 
   /** No target: libtorch's own −100 would leave samples out of the sum that are counted. */
@@ -21,12 +23,18 @@ public record Classification() implements Objective {
   @Override
   public LossTerms loss(Activations outputs, Batch batch) {
     try (var scope = TensorScope.open()) {
-      requireOneClassPerSample(outputs.only(), batch.targets());
       var sum =
-          torch.cross_entropy_loss(
-              outputs.only(), batch.targets(), new TensorOptional(), SUM, NO_IGNORED_CLASS, 0);
+          MixedClasses.areIn(batch)
+              ? MixedClasses.sum(batch, one -> loss(outputs, one, EACH))
+              : loss(outputs, batch, SUM);
       return new LossTerms(scope.handOut(sum), batch.samples());
     }
+  }
+
+  private static Tensor loss(Activations outputs, Batch batch, long reduction) {
+    requireOneClassPerSample(outputs.only(), batch.targets());
+    return torch.cross_entropy_loss(
+        outputs.only(), batch.targets(), new TensorOptional(), reduction, NO_IGNORED_CLASS, 0);
   }
 
   /** libtorch also takes a class for each pixel, or probabilities, which would be counted wrong. */
@@ -45,8 +53,9 @@ public record Classification() implements Objective {
   }
 
   @Override
-  public Score score(Activations outputs, Batch batch) {
+  public Score score(Activations outputs, Batch given) {
     try (var _ = TensorScope.open()) {
+      var batch = MixedClasses.areIn(given) ? given.withTarget(0) : given;
       Tensor logits = outputs.only().detach();
       long guesses = Math.min(5, logits.size(1));
       Tensor hits = torch.topk(logits, guesses).get1().eq(batch.targets().unsqueeze(1));

@@ -40,6 +40,7 @@ public record CrossEntropy(
         boolean weightedMean)
     implements Objective {
 
+  private static final long EACH = 0;
   private static final long SUM = 2;
 
   /** No target: libtorch's own −100 would leave out of the sum what is counted. */
@@ -98,20 +99,37 @@ public record CrossEntropy(
 
   @Override
   public LossTerms loss(Activations outputs, Batch batch) {
+    if (MixedClasses.areIn(batch)) {
+      return mixed(outputs, batch);
+    }
     return weightedMean
         ? new WeightedMean(this).loss(outputs, batch)
         : new LossTerms(sum(outputs, batch), counted(batch.hostTargets()));
   }
 
+  private LossTerms mixed(Activations outputs, Batch batch) {
+    if (weightedMean || ignoreIndex != null) {
+      throw new IllegalArgumentException(
+          "mixed samples have two classes each, so that neither weighted_mean nor ignore_index says"
+              + " what to divide by: state neither, or mix no samples");
+    }
+    try (var scope = TensorScope.open()) {
+      var sum = MixedClasses.sum(batch, one -> loss(outputs, one, EACH));
+      return new LossTerms(scope.handOut(sum), batch.samples());
+    }
+  }
+
   private Tensor sum(Activations outputs, Batch batch) {
     try (var scope = TensorScope.open()) {
-      var logits = outputs.only();
-      requireClassForEach(logits, batch.targets());
-      var sum =
-          torch.cross_entropy_loss(
-              logits, batch.targets(), weights(logits), SUM, ignored(), labelSmoothing);
-      return scope.handOut(sum);
+      return scope.handOut(loss(outputs, batch, SUM));
     }
+  }
+
+  private Tensor loss(Activations outputs, Batch batch, long reduction) {
+    var logits = outputs.only();
+    requireClassForEach(logits, batch.targets());
+    return torch.cross_entropy_loss(
+        logits, batch.targets(), weights(logits), reduction, ignored(), labelSmoothing);
   }
 
   @Override

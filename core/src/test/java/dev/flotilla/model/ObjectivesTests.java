@@ -2,6 +2,7 @@ package dev.flotilla.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.NativeLibraries;
@@ -68,6 +69,27 @@ class ObjectivesTests {
         .hasMessageContaining("targets have shape 3x4");
     assertThatThrownBy(() -> loss(new Classification(), logits, Tensors.ofLongs(1)))
         .hasMessageContaining("targets have shape 1");
+  }
+
+  /** λ CE(a) + (1 − λ) CE(b) of each sample, by hand: logits (0, x) give log(1 + eˣ) and less x. */
+  @Test
+  void mixedClassesAreWeightedByTheirShares() {
+    var logits = Tensors.ofDoubles(0, 1, 0, -2).view(2, 2);
+    var batch =
+        new Batch(
+            List.of(),
+            List.of(Tensors.ofLongs(0, 1), Tensors.ofLongs(1, 1), Tensors.ofDoubles(0.25, 0.5)),
+            2);
+    double first = Math.log1p(Math.E) - 0.75;
+    double second = Math.log1p(Math.exp(-2)) + 2;
+    for (var objective : List.of(new Classification(), new CrossEntropy(0, List.of(), null))) {
+      var loss = objective.loss(Activations.of(logits), batch);
+      assertThat(loss.sum().item_double()).isCloseTo(first + second, within(1e-12));
+      assertThat(loss.count()).isEqualTo(2);
+      assertThat(objective.score(Activations.of(logits), batch).top1()).isZero();
+    }
+    assertThatThrownBy(() -> new CrossEntropy(0, List.of(), 1L).loss(Activations.of(logits), batch))
+        .hasMessageContaining("mixed samples have two classes each");
   }
 
   /** libtorch would leave such samples out of the sum, and the mean would be too small. */
