@@ -1,6 +1,8 @@
 package dev.flotilla.data;
 
+import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
@@ -79,6 +81,14 @@ public interface Dataset {
    */
   default int loadingThreads() {
     return 1;
+  }
+
+  /**
+   * Returns the samples that this rank has found damaged so far and that others stand for; nothing
+   * where a damaged sample ends the run.
+   */
+  default Optional<BitSet> damaged() {
+    return Optional.empty();
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
 final class FitLoop {
@@ -104,7 +105,19 @@ final class FitLoop {
         progress.loss(),
         training.seconds(),
         dataWait,
+        damagedSamples(),
         progress.evaluation);
+  }
+
+  private OptionalLong damagedSamples() {
+    var damaged = DamagedSamples.in(source.dataset(), trainer.collective());
+    damaged.ifPresent(
+        count -> {
+          if (count > 0) {
+            settings.events().on(new TrainingEvent.Noted(DamagedSamples.text(count)));
+          }
+        });
+    return damaged;
   }
 
   private boolean isDone() {

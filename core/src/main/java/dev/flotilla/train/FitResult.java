@@ -3,6 +3,7 @@ package dev.flotilla.train;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.pass.Evaluation;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What a fit achieved. Its trainer must still be open for {@link #accuracyOn}.
@@ -13,6 +14,7 @@ import java.util.Optional;
  * @param loss mean loss of the last accumulation window
  * @param seconds time spent training, evaluations left out
  * @param dataWaitSeconds time of it that this rank has waited for data, since it was started
+ * @param damagedSamples training samples found damaged on any rank, where others stand for them
  * @param evaluation the last evaluation, if the loop made any
  */
 public record FitResult(
@@ -22,6 +24,7 @@ public record FitResult(
     double loss,
     double seconds,
     double dataWaitSeconds,
+    OptionalLong damagedSamples,
     Optional<Evaluation> evaluation) {
 
   /** Returns the top-1 accuracy on data; all ranks call it together. */

@@ -59,6 +59,7 @@ public final class RunSummary {
     }
     summary.put("train_seconds", result.seconds());
     summary.put("data_wait_seconds", result.dataWaitSeconds());
+    result.damagedSamples().ifPresent(count -> summary.put("damaged_samples", count));
     summary.put("wall_seconds", wallSeconds);
     summary.putAll(trainer.metrics());
     summary.put("weights_sha256", trainer.parts().replica().digest());

@@ -3,6 +3,7 @@ package dev.flotilla.zoo.data;
 import dev.flotilla.data.DataSource;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.data.SampleForm;
+import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
 import java.nio.file.Path;
@@ -23,12 +24,30 @@ import java.util.Optional;
  *
  * @param path the folder
  * @param augment whether training crops and mirrors
+ * @param augmentation what else training does at random
  */
 @Summary("CIFAR-10 from a folder: 50,000 + 10,000 RGB images of 32x32 pixels, 10 classes.")
 public record Cifar10(
     @Setting(doc = "Folder of CIFAR-10's files, binary or for Python.") Path path,
-    @Setting(doc = "Whether training crops and mirrors at random.", def = "true") boolean augment)
+    @Setting(doc = "Whether training crops and mirrors at random.", def = "true") boolean augment,
+    @Setting(doc = "What else training does to images at random.", def = "{}")
+        ImageAugmentation augmentation)
     implements DataSource {
+
+  /** Checks the settings. */
+  public Cifar10 {
+    Check.that(
+            augment || augmentation.equals(ImageAugmentation.NONE),
+            "augmentation",
+            "needs augment: true",
+            augmentation)
+        .orThrow();
+  }
+
+  /** Changes no colours and mixes no images. */
+  public Cifar10(Path path, boolean augment) {
+    this(path, augment, ImageAugmentation.NONE);
+  }
 
   /** As batches.meta has them. */
   private static final List<String> CLASS_NAMES =
@@ -69,12 +88,13 @@ public record Cifar10(
 
   @Override
   public Dataset train() {
-    return new CifarDataset(CifarImages.read(CifarFolder.find(path).training()), augment);
+    return new CifarDataset(
+        CifarImages.read(CifarFolder.find(path).training()), augment, augmentation);
   }
 
   @Override
   public Dataset test() {
     var files = List.of(CifarFolder.find(path).test());
-    return new CifarDataset(CifarImages.read(files), false);
+    return new CifarDataset(CifarImages.read(files), false, ImageAugmentation.NONE);
   }
 }

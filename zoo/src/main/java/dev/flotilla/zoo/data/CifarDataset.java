@@ -2,12 +2,7 @@ package dev.flotilla.zoo.data;
 
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
-import dev.flotilla.memory.NativeView;
-import dev.flotilla.memory.Tensors;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.List;
-import org.bytedeco.pytorch.global.torch;
+import java.util.function.IntFunction;
 
 /** Images of CIFAR-10, kept as bytes; cropped and mirrored in training where wanted. */
 final class CifarDataset implements Dataset {
@@ -20,10 +15,12 @@ final class CifarDataset implements Dataset {
 
   private final CifarImages images;
   private final boolean augment;
+  private final AugmentedImages augmented;
 
-  CifarDataset(CifarImages images, boolean augment) {
+  CifarDataset(CifarImages images, boolean augment, ImageAugmentation augmentation) {
     this.images = images;
     this.augment = augment;
+    augmented = new AugmentedImages(augmentation, NORMALIZER, SIDE, images.count());
   }
 
   @Override
@@ -33,29 +30,32 @@ final class CifarDataset implements Dataset {
 
   @Override
   public Batch load(int[] samples) {
-    return load(samples, _ -> Placement.AS_IS);
+    return augmented.plain(samples, source(_ -> Placement.AS_IS));
   }
 
   @Override
   public Batch load(int[] samples, long seed, long epoch) {
     return augment
-        ? load(samples, sample -> Placement.draw(new SampleRandom(seed, epoch, sample)))
+        ? augmented.augmented(
+            samples,
+            seed,
+            epoch,
+            source(sample -> Placement.draw(new SampleRandom(seed, epoch, sample))))
         : load(samples);
   }
 
-  private Batch load(int[] samples, java.util.function.IntFunction<Placement> placement) {
-    int count = samples.length;
-    var pixels = Tensors.empty(torch.ScalarType.Float, count, 3, SIDE, SIDE);
-    var target = NativeView.of(pixels);
-    var image = new float[CifarFile.PIXEL_BYTES];
-    var labels = new long[count];
-    for (int i = 0; i < count; i++) {
-      write(samples[i], placement.apply(samples[i]), image);
-      long offset = (long) i * image.length * Float.BYTES;
-      MemorySegment.copy(image, 0, target, ValueLayout.JAVA_FLOAT, offset, image.length);
-      labels[i] = images.labels()[samples[i]];
-    }
-    return new Batch(List.of(pixels), Tensors.ofLongs(labels), count);
+  private AugmentedImages.Source source(IntFunction<Placement> placement) {
+    return new AugmentedImages.Source() {
+      @Override
+      public void write(int sample, float[] image) {
+        CifarDataset.this.write(sample, placement.apply(sample), image);
+      }
+
+      @Override
+      public long label(int sample) {
+        return images.labels()[sample];
+      }
+    };
   }
 
   private void write(int sample, Placement placement, float[] image) {

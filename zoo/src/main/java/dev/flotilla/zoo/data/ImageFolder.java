@@ -22,13 +22,15 @@ import org.jspecify.annotations.Nullable;
  * mirrored in half of all cases: a function of seed, epoch and sample. In evaluation the middle is
  * cut out, {@code size} of {@code resize} parts of the shorter side.
  *
- * <p>Images are decoded ahead of training on threads of their own. One that cannot be decoded in
- * full ends the run and is named; none is left out.
+ * <p>Images are decoded ahead of training on threads of their own, by what they are and not by their
+ * names. One that cannot be decoded in full ends the run, or another stands for it.
  *
  * @param path the folder
  * @param size width and height of what the model sees
  * @param resize what the shorter side would be resized to in evaluation; null for size · 256 / 224
  * @param augment whether training cuts and mirrors at random
+ * @param augmentation what else training does at random
+ * @param onDamaged what happens when an image cannot be decoded in full
  * @param workers threads that load ahead
  */
 @Summary("JPEG and PNG images in folders by class, in ImageNet's layout.")
@@ -41,6 +43,12 @@ public record ImageFolder(
             def = "null")
         @Nullable Integer resize,
     @Setting(doc = "Whether training cuts and mirrors at random.", def = "true") boolean augment,
+    @Setting(doc = "What else training does to images at random.", def = "{}")
+        ImageAugmentation augmentation,
+    @Setting(
+            doc = "When an image cannot be decoded: stop, or skip it for another of its class.",
+            def = "stop")
+        OnDamaged onDamaged,
     @Setting(doc = "Threads that load ahead of training, at least 1.", def = "1", local = true)
         int workers)
     implements DataSource {
@@ -54,7 +62,18 @@ public record ImageFolder(
             "must be at least size " + size,
             "" + resize)
         .and(workers >= 1, "workers", "must be at least 1", workers)
+        .and(
+            augment || augmentation.equals(ImageAugmentation.NONE),
+            "augmentation",
+            "needs augment: true",
+            augmentation)
         .orThrow();
+  }
+
+  /** Ends the run at a damaged image, and changes no colours. */
+  public ImageFolder(
+      Path path, int size, @Nullable Integer resize, boolean augment, int workers) {
+    this(path, size, resize, augment, ImageAugmentation.NONE, OnDamaged.STOP, workers);
   }
 
   /** Describes a folder of images with everything else by default. */

@@ -1,6 +1,7 @@
 package dev.flotilla.zoo.data;
 
 import dev.flotilla.settings.ConfigException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
@@ -11,9 +12,12 @@ final class JpegStructure {
 
   private static final int SCAN = 0xda;
   private static final int END = 0xd9;
+  private static final int ADOBE = 0xee;
 
   private final Path file;
   private final byte[] bytes;
+  private int colours;
+  private boolean hasYcc;
 
   JpegStructure(Path file, byte[] bytes) {
     this.file = file;
@@ -21,7 +25,7 @@ final class JpegStructure {
   }
 
   /**
-   * Checks that the image ends where it should and has one or three colours.
+   * Checks that the image ends where it should and has one, three or four colours.
    *
    * @throws ConfigException with the byte of what is wrong
    */
@@ -41,6 +45,8 @@ final class JpegStructure {
       requireInside(at + 2 + Math.max(2, length));
       if (isFrame(marker)) {
         requireColours(at + 9);
+      } else if (marker == ADOBE && length >= 14 && isAdobe(at + 4)) {
+        hasYcc = byteAt(at + 15) == 2;
       }
       at += 2 + length;
       if (marker == SCAN) {
@@ -86,17 +92,25 @@ final class JpegStructure {
   }
 
   private void requireColours(int at) {
-    int colours = byteAt(at);
-    if (colours == 4) {
+    colours = byteAt(at);
+    if (colours != 1 && colours != 3 && colours != 4) {
       throw DataProblem.at(
-          file,
-          "byte " + at,
-          "is a JPEG of four colours (CMYK), but grey or RGB is needed",
-          "convert it to RGB, for example with ImageMagick: mogrify -colorspace sRGB " + file);
+          file, "byte " + at, "expected 1, 3 or 4 colours, but found " + colours, "");
     }
-    if (colours != 1 && colours != 3) {
-      throw DataProblem.at(file, "byte " + at, "expected 1 or 3 colours, but found " + colours, "");
-    }
+  }
+
+  private boolean isAdobe(int at) {
+    return new String(bytes, at, 5, StandardCharsets.ISO_8859_1).equals("Adobe");
+  }
+
+  /** Tells, after the check, whether the image is in inks: cyan, magenta, yellow and black. */
+  boolean hasInks() {
+    return colours == 4;
+  }
+
+  /** Tells, after the check, whether the first three inks are stored as brightness and hues. */
+  boolean isYcck() {
+    return hasInks() && hasYcc;
   }
 
   private void requireInside(int end) {

@@ -35,6 +35,11 @@ final class Normalizer {
     return value * factors[channel] + offsets[channel];
   }
 
+  /** Returns the pixel, from 0 to 1, that a normalised value stands for. */
+  float unit(int channel, float normalized) {
+    return (normalized - offsets[channel]) / (255 * factors[channel]);
+  }
+
   /** Returns it as a formula. */
   @Override
   public String toString() {

@@ -34,28 +34,65 @@ record Pixels(int width, int height, int[] rgb) {
     try {
       byte[] bytes = Files.readAllBytes(file);
       boolean isJpeg = bytes.length > 1 && bytes[0] == (byte) 0xff && bytes[1] == (byte) 0xd8;
-      if (isJpeg) {
-        new JpegStructure(file, bytes).check();
+      if (!isJpeg) {
+        return decode(file, bytes, "png", Pixels::colours);
       }
-      return decode(file, bytes, isJpeg ? "jpeg" : "png");
+      var structure = new JpegStructure(file, bytes);
+      structure.check();
+      return decode(
+          file,
+          bytes,
+          "jpeg",
+          structure.hasInks() ? reader -> inks(reader, structure.isYcck()) : Pixels::colours);
     } catch (IOException e) {
       throw DataProblem.unreadable(file, e);
     }
   }
 
-  private static Pixels decode(Path file, byte[] bytes, String format) {
-    ImageReader reader = ImageIO.getImageReadersByFormatName(format).next();
+  /** How a reader's first image becomes pixels. */
+  @FunctionalInterface
+  private interface Decoding {
+    Pixels of(ImageReader reader) throws IOException;
+  }
+
+  private static Pixels colours(ImageReader reader) throws IOException {
+    return of(reader.read(0));
+  }
+
+  /** Java reads four colours as they are, and does not know what they mean. */
+  private static Pixels inks(ImageReader reader, boolean isYcck) throws IOException {
+    var bands = reader.readRaster(0, null);
+    return new Pixels(bands.getWidth(), bands.getHeight(), Inks.toRgb(bands, isYcck));
+  }
+
+  /** The JDK's own, also where a library has put itself before it. */
+  private static ImageReader readerOf(String format) {
+    var readers = ImageIO.getImageReadersByFormatName(format);
+    ImageReader first = readers.next();
+    ImageReader reader = first;
+    while (readers.hasNext() && !isOfTheJdk(reader)) {
+      reader = readers.next();
+    }
+    return isOfTheJdk(reader) ? reader : first;
+  }
+
+  private static boolean isOfTheJdk(ImageReader reader) {
+    return reader.getClass().getModule().getName() != null;
+  }
+
+  private static Pixels decode(Path file, byte[] bytes, String format, Decoding decoding) {
+    ImageReader reader = readerOf(format);
     List<String> warnings = new ArrayList<>();
     reader.addIIOReadWarningListener((_, warning) -> warnings.add(warning));
     // In memory: the default would write a file of its own for each image.
     try (var in = new MemoryCacheImageInputStream(new ByteArrayInputStream(bytes))) {
       reader.setInput(in, true, true);
       requireSize(file, reader.getWidth(0), reader.getHeight(0));
-      var image = reader.read(0);
+      var pixels = decoding.of(reader);
       if (!warnings.isEmpty()) {
         throw DataProblem.of(file, "is damaged: " + warnings.getFirst(), FIX);
       }
-      return of(image);
+      return pixels;
     } catch (IOException | IllegalArgumentException | IndexOutOfBoundsException e) {
       throw DataProblem.of(
           file, "cannot be decoded as %s: %s".formatted(format, e.getMessage()), FIX);
