@@ -58,6 +58,7 @@ sealed interface Sampling {
   }
 
   /** Samples drawn with replacement, a sample with its weight divided by the sum of all. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
   record Weighted(long seed, int draws, double[] sums) implements Sampling {
 
     static Weighted of(Dataset data, double[] weights, int draws, long seed) {
@@ -129,6 +130,7 @@ sealed interface Sampling {
   }
 
   /** A new order in every epoch, in which classes are spread evenly. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
   record Stratified(long seed, int[] labels) implements Sampling {
 
     @Override
