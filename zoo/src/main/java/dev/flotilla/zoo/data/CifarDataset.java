@@ -34,6 +34,11 @@ final class CifarDataset implements Dataset {
   }
 
   @Override
+  public boolean changesByEpoch() {
+    return augment;
+  }
+
+  @Override
   public Batch load(int[] samples, long seed, long epoch) {
     return augment
         ? augmented.augmented(

@@ -37,6 +37,11 @@ final class FolderDataset implements Dataset {
   }
 
   @Override
+  public boolean changesByEpoch() {
+    return augment;
+  }
+
+  @Override
   public Batch load(int[] samples, long seed, long epoch) {
     return augment
         ? images.augmented(

@@ -39,6 +39,11 @@ final class TextDataset implements Dataset {
   }
 
   @Override
+  public boolean changesByEpoch() {
+    return masking != null;
+  }
+
+  @Override
   public Batch load(int[] samples, long seed, long epoch) {
     return load(samples, sample -> new SampleRandom(seed, epoch, sample));
   }
