@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.predict.Prediction;
+import dev.flotilla.predict.Predictor;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.strategy.localsgd.LocalSgd;
 import dev.flotilla.strategy.merge.GradientMerge;
@@ -16,6 +17,7 @@ import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.data.SyntheticImages;
+import dev.flotilla.zoo.model.Mlp;
 import dev.flotilla.zoo.model.Normalization;
 import dev.flotilla.zoo.model.ResNet18;
 import dev.flotilla.zoo.model.Stem;
@@ -71,7 +73,7 @@ final class ExamplesTests {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"EarlyStop", "FineTuned", "FromCsv", "Predicted"})
+  @ValueSource(strings = {"EarlyStop", "FineTuned", "FromCsv", "OwnData", "Predicted"})
   void programsThatUseATrainedModelAreShort(String name) throws IOException {
     var file = Path.of("src/main/java/dev/flotilla/examples", name + ".java");
     assertThat(Files.readAllLines(file)).hasSizeLessThan(30);
@@ -205,6 +207,21 @@ final class ExamplesTests {
         .hasMessageContaining(
             "must be one of chunked, data_parallel, data_parallel_bf16, low_level_zero,"
                 + " low_level_zero_2, but was 'gemini'");
+  }
+
+  /** A third of the points lie under the parabola, so that guessing is right for two thirds. */
+  @Test
+  void ownDataIsLearntAndTheModelSaved(@TempDir Path folder) {
+    var weights = folder.resolve("hits.safetensors");
+    var printed = printedBy(() -> OwnData.main(new String[] {weights.toString()}));
+    assertThat(Double.parseDouble(printed.substring("accuracy ".length(), printed.indexOf(" %"))))
+        .isBetween(95.0, 100.0);
+    try (var predictor = Predictor.load(weights, new Mlp(2, List.of(32), 2))) {
+      var under = new float[][] {{0.9f, 0.1f}, {0.3f, 0.9f}, {0.8f, 0.4f}};
+      assertThat(predictor.predict(under))
+          .extracting(Prediction::className)
+          .containsExactly("1", "0", "1");
+    }
   }
 
   @Test
