@@ -13,6 +13,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongFunction;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,12 +32,13 @@ public final class BatchLoader implements AutoCloseable {
   private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
 
   private final LongFunction<Batch> source;
-  private final long batches;
+  private final LongPredicate exists;
   private final int ahead;
   private final @Nullable ExecutorService threads;
   private final Deque<Future<Batch>> loading = new ArrayDeque<>();
   private volatile boolean isClosed;
   private volatile boolean isPinned;
+  private @Nullable Runnable onClose;
   private long next;
   private long waited;
 
@@ -44,12 +46,12 @@ public final class BatchLoader implements AutoCloseable {
    * Creates a loader.
    *
    * @param source loads a batch, given its number, into the scope of the thread that calls it
-   * @param batches number of batches
+   * @param exists tells whether there may be a batch of this number
    * @param threadCount threads to load on; 0 for the caller's own
    */
-  BatchLoader(LongFunction<Batch> source, long batches, int threadCount) {
+  BatchLoader(LongFunction<Batch> source, LongPredicate exists, int threadCount) {
     this.source = source;
-    this.batches = batches;
+    this.exists = exists;
     this.ahead = 2 * threadCount;
     this.threads =
         threadCount == 0
@@ -63,6 +65,12 @@ public final class BatchLoader implements AutoCloseable {
   /** Puts batches that are loaded ahead where a device can copy them from by itself, or not. */
   public BatchLoader pinned(boolean wanted) {
     isPinned = wanted;
+    return this;
+  }
+
+  /** Does something on a loading thread when the loader is closed. */
+  BatchLoader closing(Runnable action) {
+    onClose = action;
     return this;
   }
 
@@ -95,7 +103,7 @@ public final class BatchLoader implements AutoCloseable {
   }
 
   private void fill(ExecutorService pool) {
-    while (loading.size() < ahead && next < batches) {
+    while (loading.size() < ahead && exists.test(next)) {
       long index = next++;
       loading.addLast(pool.submit(() -> loadForAnotherThread(index)));
     }
@@ -165,6 +173,10 @@ public final class BatchLoader implements AutoCloseable {
       return;
     }
     isClosed = true;
+    var last = onClose;
+    if (last != null) {
+      loading.addLast(threads.submit(last, Batch.empty()));
+    }
     threads.shutdown();
     forget(LONGEST_CLOSE);
   }

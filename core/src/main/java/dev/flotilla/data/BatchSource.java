@@ -9,7 +9,7 @@ import java.util.OptionalLong;
  * <p>Immutable. Without {@link #shuffled} samples come in the order of the data set, in every
  * epoch. Where the data set counts tokens, so does the size of a batch: see {@link TokenBatches}.
  */
-public final class BatchSource {
+public final class BatchSource implements EpochSource {
 
   private final Dataset dataset;
   private final int batch;
@@ -113,7 +113,7 @@ public final class BatchSource {
     return dataset;
   }
 
-  /** Returns the number of samples (or tokens) of a full batch over all ranks. */
+  @Override
   public int globalBatch(int ranks) {
     return perRank ? Math.multiplyExact(batch, ranks) : batch;
   }
@@ -125,8 +125,17 @@ public final class BatchSource {
         : batches(samples(ranks), globalBatch(ranks));
   }
 
-  /** Returns how many samples an epoch sees. */
-  public int samples(int ranks) {
+  @Override
+  public OptionalLong knownBatches(int ranks) {
+    return OptionalLong.of(batchesPerEpoch(ranks));
+  }
+
+  @Override
+  public OptionalLong knownSamples(int ranks) {
+    return OptionalLong.of(samples(ranks));
+  }
+
+  private int samples(int ranks) {
     int batchOfAll = globalBatch(ranks);
     int all = sampling.count(dataset);
     if (dropsLast && all < batchOfAll) {
@@ -138,16 +147,13 @@ public final class BatchSource {
     return dropsLast ? all - all % batchOfAll : all;
   }
 
-  /**
-   * Returns what decides which samples an epoch has and in which order, in words: a run that goes
-   * on in the middle of an epoch needs the same.
-   */
+  @Override
   public String order() {
     return "%d samples %s%s"
         .formatted(dataset.size(), sampling, dropsLast ? ", without a smaller last batch" : "");
   }
 
-  /** Tells whether another size of batches makes another order. */
+  @Override
   public boolean orderDependsOnBatch() {
     return dataset.countsTokens() || sampling.dependsOnBatch();
   }
@@ -156,9 +162,10 @@ public final class BatchSource {
    * Returns what one rank sees of an epoch. Shuffling takes time proportional to the size of the
    * data set: ask once per epoch.
    */
+  @Override
   public RankShard epoch(long epoch, int rank, int ranks) {
-    var draw = new RankShard.Draw(sampling.seed(), epoch);
-    return new RankShard(dataset, draw, order(epoch, ranks), rank, ranks);
+    var draw = new OrderedShard.Draw(sampling.seed(), epoch);
+    return new OrderedShard(dataset, draw, order(epoch, ranks), rank, ranks);
   }
 
   private EpochOrder order(long epoch, int ranks) {

@@ -46,7 +46,7 @@ public final class DealtBatches {
 
   /** Returns a loader of this rank's batches, one for each round, ahead of their use. */
   public BatchLoader loader() {
-    return new BatchLoader(this::load, rounds(), dataset.loadingThreads());
+    return new BatchLoader(this::load, round -> round < rounds(), dataset.loadingThreads());
   }
 
   private Batch load(long round) {

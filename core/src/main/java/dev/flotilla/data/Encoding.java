@@ -104,7 +104,7 @@ public final class Encoding<T> {
   }
 
   /** Returns this encoding with the sizes that the first sample has, which all must have. */
-  Encoding<T> fixedBy(T first) {
+  Encoding<T> fixedBy(T first, long number) {
     if (inputs.isEmpty() || targets.isEmpty()) {
       throw new IllegalArgumentException(
           "an encoding needs an input and a target, but has %d inputs and %d targets: add them with"
@@ -112,8 +112,8 @@ public final class Encoding<T> {
               + " input(...) and label(...) or target(...)");
     }
     return new Encoding<>(
-        inputs.stream().map(field -> field.fixedBy(first)).toList(),
-        targets.stream().map(field -> field.fixedBy(first)).toList());
+        inputs.stream().map(field -> field.fixedBy(first, number)).toList(),
+        targets.stream().map(field -> field.fixedBy(first, number)).toList());
   }
 
   /** Encodes samples as one batch in the current scope. */

@@ -67,6 +67,8 @@ public final class EvaluationShard {
   /** Returns a loader of this rank's batches, ahead of evaluation. */
   public BatchLoader loader() {
     return new BatchLoader(
-        index -> dataset.load(samples(index)), batches(), dataset.loadingThreads());
+        index -> dataset.load(samples(index)),
+        index -> index < batches(),
+        dataset.loadingThreads());
   }
 }

@@ -13,7 +13,7 @@ sealed interface Field<T> permits NumbersField, TokensField, LabelField {
   Tensor encode(List<T> objects, long[] numbers);
 
   /** Returns this field with the size that the first sample has. */
-  default Field<T> fixedBy(T first) {
+  default Field<T> fixedBy(T first, long number) {
     return this;
   }
 

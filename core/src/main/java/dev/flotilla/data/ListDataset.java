@@ -20,7 +20,7 @@ final class ListDataset<T> implements Dataset {
           "a data set needs at least one sample, but the list is empty");
     }
     this.objects = List.copyOf(objects);
-    this.encoding = encoding.fixedBy(objects.getFirst());
+    this.encoding = encoding.fixedBy(objects.getFirst(), 0);
     labels = encoding.labels().map(field -> each(field::label)).orElse(null);
     lengths = encoding.tokens().map(field -> each(field::length)).orElse(null);
   }

@@ -36,13 +36,14 @@ final class NumbersField<T> implements Field<T> {
   }
 
   @Override
-  public Field<T> fixedBy(T first) {
+  public Field<T> fixedBy(T first, long number) {
     if (isFixed) {
       return this;
     }
-    int length = Field.ask(name, toNumbers, first, 0).length;
+    int length = Field.ask(name, toNumbers, first, number).length;
     if (length == 0) {
-      throw new IllegalArgumentException("the %s of sample 0 has no number".formatted(name));
+      throw new IllegalArgumentException(
+          "the %s of sample %d has no number".formatted(name, number));
     }
     return new NumbersField<>(name, toNumbers, new long[] {length}, true);
   }
@@ -62,7 +63,7 @@ final class NumbersField<T> implements Field<T> {
                     own.length,
                     length,
                     shape.length == 1
-                        ? "as sample 0 has: give all samples as many"
+                        ? "as the first one has: give all samples as many"
                         : "for the shape " + Arrays.toString(shape)));
       }
       System.arraycopy(own, 0, all, i * length, length);

@@ -18,7 +18,7 @@ public sealed interface TrainingEvent {
    *
    * @param ranks number of ranks
    * @param parameters number of parameters
-   * @param totalUpdates updates planned
+   * @param totalUpdates updates planned; 0 where a stream does not tell
    * @param epochs epochs planned
    */
   record Started(int ranks, long parameters, long totalUpdates, int epochs)

@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import dev.flotilla.optim.ScheduleUnit;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Remedy;
 import dev.flotilla.step.UpdateCount;
@@ -42,6 +43,31 @@ record FitLength(int epochs, long updates) {
       throw inVain("epochs", "no update is ever made", microSteps);
     }
     return new FitLength(epochs, Math.min(count.in(epochs), MOST));
+  }
+
+  /**
+   * Returns the length of a fit on a stream, which is known if updates are asked for.
+   *
+   * @throws ConfigException if the learning rate depends on a number that nobody knows
+   */
+  static FitLength ofStream(int epochs, long limit, TrainerSettings settings) {
+    boolean needsTotal =
+        settings.schedule().needsTotal() && settings.scheduleUnit() == ScheduleUnit.UPDATE;
+    if (limit == 0 && needsTotal) {
+      throw new ConfigException(
+          "schedule",
+          settings.schedule()
+              + " needs the number of updates, which a stream does not tell: end after a number of"
+              + " them with loop(it -> it.endAfterUpdates(n)), or let the schedule count epochs");
+    }
+    return limit > 0
+        ? new FitLength(Integer.MAX_VALUE, Math.min(limit, MOST))
+        : new FitLength(epochs, MOST);
+  }
+
+  /** Tells whether the number of updates is known, and not just that there is an end. */
+  boolean isKnown() {
+    return updates < MOST;
   }
 
   private static ConfigException inVain(String key, String what, long microSteps) {

@@ -2,7 +2,7 @@ package dev.flotilla.train;
 
 import dev.flotilla.control.JobLink;
 import dev.flotilla.data.BatchLoader;
-import dev.flotilla.data.BatchSource;
+import dev.flotilla.data.EpochSource;
 import dev.flotilla.data.RankShard;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.pass.Evaluation;
@@ -15,12 +15,15 @@ import java.util.OptionalLong;
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
 final class FitLoop {
 
+  /** More in a row than a stream has by chance. */
+  private static final long MOST_EMPTY_WINDOWS = 100_000;
+
   private final Trainer trainer;
   private final TrainerParts parts;
   private final TrainerSettings settings;
   private final LoopSettings loop;
-  private final BatchSource source;
-  private final int epochs;
+  private final EpochSource source;
+  private final FitLength length;
   private final int ranks;
   private final long lastUpdate;
   private final FitProgress progress;
@@ -33,7 +36,7 @@ final class FitLoop {
   private long emptyWindows;
   private double dataWait;
 
-  FitLoop(Trainer trainer, BatchSource source, int epochs) {
+  FitLoop(Trainer trainer, EpochSource source, int epochs) {
     this.trainer = trainer;
     this.parts = trainer.parts();
     this.settings = parts.settings();
@@ -53,11 +56,18 @@ final class FitLoop {
       progress.begin(parts.epochs(), trainer.updates(), source, ranks);
       callbacks.begin();
     }
-    long microSteps = source.batchesPerEpoch(ranks);
-    var length =
-        FitLength.of(epochs, loop.maxUpdates(), microSteps, parts.steps().updateCount(microSteps));
-    this.epochs = length.epochs();
+    this.length = length(epochs);
     this.lastUpdate = progress.firstUpdate + length.updates();
+  }
+
+  private FitLength length(int epochs) {
+    var known = source.knownBatches(ranks);
+    if (known.isEmpty()) {
+      return FitLength.ofStream(epochs, loop.maxUpdates(), settings);
+    }
+    long microSteps = known.getAsLong();
+    return FitLength.of(
+        epochs, loop.maxUpdates(), microSteps, parts.steps().updateCount(microSteps));
   }
 
   /** Trains; whoever asks for a stop before or after ends the process as always. */
@@ -71,16 +81,18 @@ final class FitLoop {
 
   private FitResult train() {
     saves.begin();
-    trainer.plannedUpdates(lastUpdate);
-    trainer.plannedEpochs(progress.firstEpoch + epochs);
+    if (length.isKnown()) {
+      trainer.plannedUpdates(lastUpdate);
+    }
+    trainer.plannedEpochs(progress.firstEpoch + length.epochs());
     settings
         .events()
         .on(
             new TrainingEvent.Started(
                 ranks,
                 trainer.model().parameterCount(),
-                lastUpdate - progress.firstUpdate,
-                epochs));
+                length.isKnown() ? length.updates() : 0,
+                length.epochs()));
     training.start(progress.seconds);
     noteIfLessIsAsked();
     makeUpForEvaluation();
@@ -132,7 +144,9 @@ final class FitLoop {
     if (progress.isStopped) {
       return false;
     }
-    return loop.maxUpdates() > 0 ? !isDone() || progress.index > 0 : progress.epoch < epochs;
+    return loop.maxUpdates() > 0
+        ? !isDone() || progress.index > 0
+        : progress.epoch < length.epochs();
   }
 
   /** Returns the epochs that were begun. */
@@ -155,11 +169,13 @@ final class FitLoop {
   private boolean runEpoch() {
     int epoch = progress.epoch;
     var shard = source.epoch(progress.firstEpoch + epoch, settings.world().rank(), ranks);
+    boolean isOver;
     try (var loader = shard.loader().pinned(trainer.model().device().isCuda())) {
       runSteps(epoch, shard, loader);
       dataWait += loader.waitedSeconds();
+      isOver = !shard.has(progress.index);
     }
-    if (progress.index < shard.batches()) {
+    if (!isOver) {
       return false;
     }
     boolean isEvaluated = !callbacks.areNone() && progress.evaluatedAt == trainer.updates();
@@ -181,7 +197,7 @@ final class FitLoop {
   }
 
   private void runSteps(int epoch, RankShard shard, BatchLoader loader) {
-    while (progress.index < shard.batches() && !isDone()) {
+    while (!isDone() && shard.has(progress.index)) {
       if (parts.steps().isBetweenWindows()) {
         callbacks.beforeEpoch(epoch);
         heed(epoch);
@@ -194,7 +210,7 @@ final class FitLoop {
       progress.samples += shard.globalSize(progress.index);
       progress.index++;
       if (outcome.step().isBoundary()) {
-        requireTerms(outcome, shard);
+        requireTerms(outcome);
         // A rank without a sample in a ragged last batch has no loss of its own there.
         if (outcome.totals().count() > 0) {
           progress.totals = outcome.totals();
@@ -218,10 +234,11 @@ final class FitLoop {
   }
 
   /** A limit of updates is never reached with data that hold nothing to learn from. */
-  private void requireTerms(StepOutcome outcome, RankShard shard) {
+  private void requireTerms(StepOutcome outcome) {
     boolean isEmpty = !outcome.updated() && outcome.totals().count() == 0;
     emptyWindows = isEmpty ? emptyWindows + 1 : 0;
-    if (loop.maxUpdates() > 0 && emptyWindows > shard.batches()) {
+    if (loop.maxUpdates() > 0
+        && emptyWindows > source.knownBatches(ranks).orElse(MOST_EMPTY_WINDOWS)) {
       throw new NumericalException(
           "%d windows in a row, a whole epoch of them, had no loss term: max_steps %d is never reached"
                   .formatted(emptyWindows, loop.maxUpdates())
@@ -233,7 +250,7 @@ final class FitLoop {
     link.begin(trainer.microSteps(), trainer.updates());
     parts.chain().score(isLogged(trainer.updates() + 1));
     try (var _ = TensorScope.open()) {
-      var outcome = parts.steps().step(loader.load(index), index + 1 == shard.batches());
+      var outcome = parts.steps().step(loader.load(index), shard.isLast(index));
       parts.guard().judge(outcome, trainer.updates());
       return outcome;
     }

@@ -1,7 +1,7 @@
 package dev.flotilla.train;
 
 import dev.flotilla.arena.Totals;
-import dev.flotilla.data.BatchSource;
+import dev.flotilla.data.EpochSource;
 import dev.flotilla.model.Score;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.settings.ConfigException;
@@ -64,7 +64,7 @@ final class FitProgress implements Stateful {
   boolean isBestNow;
 
   /** Begins a new fit. */
-  void begin(long epochsBefore, long updatesBefore, BatchSource source, int ranks) {
+  void begin(long epochsBefore, long updatesBefore, EpochSource source, int ranks) {
     isUnderWay = true;
     firstEpoch = epochsBefore;
     firstUpdate = updatesBefore;
@@ -96,12 +96,12 @@ final class FitProgress implements Stateful {
    * @throws ConfigException if none begins where the run was saved, or samples come in another
    *     order
    */
-  void continueWith(BatchSource source, int ranks) {
+  void continueWith(EpochSource source, int ranks) {
     findBatch(source, ranks);
     requireSameOrder(source);
   }
 
-  private void findBatch(BatchSource source, int ranks) {
+  private void findBatch(EpochSource source, int ranks) {
     int now = source.globalBatch(ranks);
     if (globalBatch == now) {
       return;
@@ -109,10 +109,10 @@ final class FitProgress implements Stateful {
     if (source.orderDependsOnBatch() && index > 0) {
       throw new ConfigException(
           "batch",
-          "the checkpoint was made with batches of %d %s over all ranks, but now they have %d"
-              .formatted(globalBatch, source.dataset().countsTokens() ? "tokens" : "samples", now));
+          "the checkpoint was made with batches of %d over all ranks, but now they have %d"
+              .formatted(globalBatch, now));
     }
-    long all = source.samples(ranks);
+    long all = source.knownSamples(ranks).orElse(Long.MAX_VALUE);
     long seen = Math.min(index * globalBatch, all);
     boolean isEnd = seen == all;
     if (!isEnd && seen % now != 0) {
@@ -122,12 +122,12 @@ final class FitProgress implements Stateful {
                   + " ranks do not meet; with global_batch: %d the order of samples stays the same")
               .formatted(seen, now, globalBatch));
     }
-    index = isEnd ? source.batchesPerEpoch(ranks) : seen / now;
+    index = isEnd ? source.knownBatches(ranks).orElseThrow() : seen / now;
     globalBatch = now;
   }
 
   /** Inside an epoch, another order would show some samples twice and others never. */
-  private void requireSameOrder(BatchSource source) {
+  private void requireSameOrder(EpochSource source) {
     if (index > 0 && !order.isEmpty() && !order.equals(source.order())) {
       throw new ConfigException(
           "data",

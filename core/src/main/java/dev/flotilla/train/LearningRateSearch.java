@@ -4,7 +4,7 @@ import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
-import dev.flotilla.data.BatchSource;
+import dev.flotilla.data.EpochSource;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
@@ -39,7 +39,7 @@ final class LearningRateSearch {
   }
 
   /** Searches, and puts everything back; all ranks call it together, between two updates. */
-  LearningRates run(BatchSource source) {
+  LearningRates run(EpochSource source) {
     if (!steps.isBetweenWindows()) {
       throw new IllegalStateException(
           "an accumulation window is open: look for a learning rate before it, or after its"
@@ -55,7 +55,7 @@ final class LearningRateSearch {
     }
   }
 
-  private LearningRates search(BatchSource source) {
+  private LearningRates search(EpochSource source) {
     parts.chain().score(false);
     for (long epoch = 0; !isDone(); epoch++) {
       if (!hasUpdates) {
@@ -68,14 +68,14 @@ final class LearningRateSearch {
     return new LearningRates(points, hasDiverged);
   }
 
-  private void runEpoch(BatchSource source, long epoch) {
+  private void runEpoch(EpochSource source, long epoch) {
     var collective = parts.collective();
     var shard = source.epoch(epoch, collective.rank(), collective.size());
     try (var loader = shard.loader().pinned(parts.model().device().isCuda())) {
-      for (long i = 0; i < shard.batches() && !isDone(); i++) {
+      for (long i = 0; !isDone() && shard.has(i); i++) {
         rate.changeBase(range.at(points.size()), steps.updates());
         try (var _ = TensorScope.open()) {
-          see(steps.step(loader.load(i), i + 1 == shard.batches()));
+          see(steps.step(loader.load(i), shard.isLast(i)));
         }
       }
     }

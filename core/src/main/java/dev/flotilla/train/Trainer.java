@@ -6,8 +6,8 @@ import dev.flotilla.collective.Traffic;
 import dev.flotilla.collective.TrafficCount;
 import dev.flotilla.control.JobLink;
 import dev.flotilla.data.Batch;
-import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.data.EpochSource;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
@@ -99,7 +99,7 @@ public final class Trainer implements AutoCloseable {
   }
 
   /** Trains for a number of epochs, or until the loop's limit of updates. */
-  public FitResult fit(BatchSource source, int epochs) {
+  public FitResult fit(EpochSource source, int epochs) {
     return new FitLoop(this, source, epochs).run();
   }
 
@@ -111,7 +111,7 @@ public final class Trainer implements AutoCloseable {
    * @return what was seen, with a suggestion in place of the optimizer's rate
    * @throws IllegalStateException inside an accumulation window
    */
-  public LearningRates findLearningRate(BatchSource source, LearningRateRange range) {
+  public LearningRates findLearningRate(EpochSource source, LearningRateRange range) {
     return new LearningRateSearch(parts, range).run(source);
   }
 

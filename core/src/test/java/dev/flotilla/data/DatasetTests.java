@@ -111,8 +111,8 @@ final class DatasetTests {
     try (var _ = TensorScope.open()) {
       assertThatThrownBy(() -> ragged.load(new int[] {1, 3}))
           .hasMessage(
-              "the input of sample 3 has 4 numbers, but 2 are expected, as sample 0 has: give all"
-                  + " samples as many");
+              "the input of sample 3 has 4 numbers, but 2 are expected, as the first one has: give"
+                  + " all samples as many");
       var failing = Dataset.of(points(5), DatasetTests::featuresOrFailure, Point::colour);
       assertThatThrownBy(() -> failing.load(new int[] {4}))
           .hasMessage("the input of sample 4 cannot be made: no features");
@@ -216,7 +216,7 @@ final class DatasetTests {
     assertThat(read(both, 7, 3, 6, 0, 4)).containsExactly(1, 3, 2, 0, 0);
     assertThat(read(both, 5, 4)).containsExactly(1, 0);
     assertThat(both.labels()).containsExactly(0, 1, 2, 0, 0, 1, 2, 1);
-    var others = Dataset.of(points(2), it -> new float[3], Point::colour);
+    var others = Dataset.of(points(2), _ -> new float[3], Point::colour);
     try (var _ = TensorScope.open()) {
       assertThatThrownBy(() -> dataset(2).concat(others).load(new int[] {1, 2}))
           .hasMessageContaining("sample 1 has inputs [Float[2]]")

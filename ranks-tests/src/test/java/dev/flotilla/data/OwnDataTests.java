@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.optim.Adam;
+import dev.flotilla.optim.Cosine;
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.CheckpointSettings;
@@ -16,7 +18,6 @@ import dev.flotilla.zoo.model.Mlp;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A program's own objects, trained on with every order of samples, and resumed inside an epoch. */
 final class OwnDataTests {
@@ -41,19 +43,24 @@ final class OwnDataTests {
                       new float[] {(float) Math.sin(i), (float) Math.cos(3 * i), i % 7}, i % 3))
           .toList();
 
-  private static final Map<String, UnaryOperator<BatchSource>> ORDERS =
+  private static final Dataset DATA = Dataset.of(POINTS, Point::place, Point::colour, 3).cached();
+
+  private static final BatchSource BATCHES = BatchSource.global(DATA, 12);
+
+  private static final Map<String, EpochSource> ORDERS =
       Map.of(
-          "weighted", it -> it.weighted(IntStream.range(0, 67).asDoubleStream().toArray(), 3),
-          "stratified", it -> it.stratified(3),
-          "byLength", it -> it.byLength(3),
-          "dropLast", it -> it.shuffled(3).dropLast());
+          "weighted", BATCHES.weighted(IntStream.range(0, 67).asDoubleStream().toArray(), 3),
+          "stratified", BATCHES.stratified(3),
+          "byLength", BATCHES.byLength(3),
+          "dropLast", BATCHES.shuffled(3).dropLast(),
+          "stream", stream().shuffled(3, 30));
+
+  private static StreamSource<Point> stream() {
+    var encoding = Encoding.<Point>empty().input(Point::place).label(Point::colour, 3);
+    return StreamSource.of(_ -> POINTS.stream(), encoding, 12);
+  }
 
   @TempDir Path folder;
-
-  private static BatchSource source(String order) {
-    var data = Dataset.of(POINTS, Point::place, Point::colour, 3).cached();
-    return ORDERS.get(order).apply(BatchSource.global(data, 12));
-  }
 
   private TrainerBuilder trainer(World world, int updates) {
     return Trainer.on(world)
@@ -67,7 +74,7 @@ final class OwnDataTests {
   private Snapshot fit(World world, String order, int updates) {
     try (var trainer = trainer(world, updates).build()) {
       trainer.resume(folder);
-      trainer.fit(source(order), 1);
+      trainer.fit(ORDERS.get(order), 1);
       return Snapshot.of(trainer);
     }
   }
@@ -106,10 +113,10 @@ final class OwnDataTests {
     fit(World.solo(), "byLength", 10);
     try (var trainer = trainer(World.solo(), UPDATES).build()) {
       trainer.resume(folder);
-      var other = BatchSource.global(source("byLength").dataset(), 6).byLength(3);
+      var other = BatchSource.global(DATA, 6).byLength(3);
       assertThatThrownBy(() -> trainer.fit(other, 1))
           .isInstanceOf(ConfigException.class)
-          .hasMessageContaining("batches of 12 samples over all ranks, but now they have 6");
+          .hasMessageContaining("batches of 12 over all ranks, but now they have 6");
     }
   }
 
@@ -117,5 +124,41 @@ final class OwnDataTests {
   void anotherOrderAfterAnEpochIsTaken() {
     fit(World.solo(), "stratified", 12);
     assertThat(fit(World.solo(), "byLength", UPDATES)).isNotNull();
+  }
+
+  /** Windows of five micro-steps, so that the end of the stream ends one in the middle. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void aStreamTrainsAsTheSameDataDoes(int ranks) {
+    var streamed = Ranks.of(ranks).callWorlds(world -> epochs(world, stream()));
+    var listed = Ranks.of(ranks).callWorlds(world -> epochs(world, BATCHES));
+    assertThat(streamed).allMatch(listed.getFirst()::isSameAs);
+  }
+
+  private static Snapshot epochs(World world, EpochSource source) {
+    try (var trainer =
+        Trainer.on(world)
+            .model(new Mlp(3, List.of(8), 3))
+            .optimizer(new Adam(0.01))
+            .strategy(new GradientMerge(5))
+            .threads(1)
+            .build()) {
+      assertThat(trainer.fit(source, 3).updates()).isEqualTo(6);
+      return Snapshot.of(trainer);
+    }
+  }
+
+  @Test
+  void aScheduleThatNeedsTheLengthOfAStreamIsRefused() {
+    try (var trainer =
+        Trainer.on(World.solo())
+            .model(new Mlp(3, List.of(8), 3))
+            .optimizer(new Adam(0.01))
+            .schedule(new Cosine())
+            .build()) {
+      assertThatThrownBy(() -> trainer.fit(stream(), 1))
+          .isInstanceOf(ConfigException.class)
+          .hasMessageContaining("needs the number of updates, which a stream does not tell");
+    }
   }
 }
