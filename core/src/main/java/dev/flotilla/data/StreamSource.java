@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * few batches, however long the stream is.
  *
  * <pre>{@code
- * StreamSource.of(_ -> Files.lines(path).map(Row::parse), encoding, 64).shuffled(42, 10_000)
+ * StreamSource.of(_ -> database.rows(), encoding, 64).shuffled(42, 10_000)
  * }</pre>
  *
  * <p>Immutable.
