@@ -2,13 +2,9 @@ package dev.flotilla.zoo.table;
 
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
-import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.Tensors;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.global.torch;
 
 /** Rows of a table: float32 [n, numbers], with classes int64 [n] or a number float32 [n, 1]. */
 final class TableDataset implements Dataset {
@@ -46,24 +42,19 @@ final class TableDataset implements Dataset {
       preprocessing.encode(row, encoded, i * width);
       labels[i] = row[plan.labelAt()];
     }
-    return new Batch(List.of(tensor(encoded, count, width)), targets(labels, plan.task()), count);
+    return new Batch(
+        List.of(Tensors.ofFloats(encoded, count, width)), targets(labels, plan.task()), count);
   }
 
   private static Tensor targets(float[] labels, TableTask task) {
     if (task == TableTask.REGRESSION) {
-      return tensor(labels, labels.length, 1);
+      return Tensors.ofFloats(labels, labels.length, 1);
     }
     var classes = new long[labels.length];
     for (int i = 0; i < classes.length; i++) {
       classes[i] = (long) labels[i];
     }
     return Tensors.ofLongs(classes);
-  }
-
-  private static Tensor tensor(float[] values, long rows, long columns) {
-    var tensor = Tensors.empty(torch.ScalarType.Float, rows, columns);
-    MemorySegment.copy(values, 0, NativeView.of(tensor), ValueLayout.JAVA_FLOAT, 0, values.length);
-    return tensor;
   }
 
   /** Returns the learned number of a category. */
