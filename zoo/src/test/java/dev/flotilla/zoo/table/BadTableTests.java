@@ -31,7 +31,7 @@ final class BadTableTests {
     var thrown = catchThrowableOfType(ConfigException.class, table::check);
     assertThat(thrown).isNotNull();
     assertThat(thrown.problems()).hasSize(1);
-    return thrown.getMessage().replace(folder + "/", "");
+    return String.valueOf(thrown.getMessage()).replace(folder + "/", "");
   }
 
   @ParameterizedTest

@@ -220,7 +220,7 @@ final class CsvTests {
       for (int i = 0; i < 3; i++) {
         var row = rows.next();
         assertThat(floats(row.features())).isEqualTo(inputs(train, i));
-        assertThat(row.label()).isEqualTo(classes(train)[i]);
+        assertThat(row.label()).isEqualTo((float) classes(train)[i]);
       }
       assertThat(rows.hasNext()).isFalse();
     }
