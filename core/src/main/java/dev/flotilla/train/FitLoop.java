@@ -2,6 +2,7 @@ package dev.flotilla.train;
 
 import dev.flotilla.control.JobLink;
 import dev.flotilla.data.BatchLoader;
+import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.EpochSource;
 import dev.flotilla.data.RankShard;
 import dev.flotilla.memory.TensorScope;
@@ -122,7 +123,10 @@ final class FitLoop {
   }
 
   private OptionalLong damagedSamples() {
-    var damaged = DamagedSamples.in(source.dataset(), trainer.collective());
+    var damaged =
+        source instanceof BatchSource batches
+            ? DamagedSamples.in(batches.dataset(), trainer.collective())
+            : OptionalLong.empty();
     damaged.ifPresent(
         count -> {
           if (count > 0) {
