@@ -3,8 +3,10 @@ package dev.flotilla.data;
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +51,11 @@ final class CachedDataset implements Dataset {
         kept.set(missing[i], read.get(i));
       }
     }
+  }
+
+  @Override
+  public Optional<BitSet> damaged() {
+    return source.damaged();
   }
 
   @Override

@@ -2,8 +2,10 @@ package dev.flotilla.data;
 
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** Samples that are made of those of another data set, one by one. */
@@ -66,6 +68,11 @@ final class MappedDataset implements Dataset {
                   Objects.requireNonNullElse(failure.getMessage(), failure.toString())),
           failure);
     }
+  }
+
+  @Override
+  public Optional<BitSet> damaged() {
+    return source.damaged();
   }
 
   @Override

@@ -1,6 +1,9 @@
 package dev.flotilla.data;
 
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** Some samples of a data set, which keep what is drawn at random for them. */
 final class Subset implements Dataset {
@@ -30,6 +33,19 @@ final class Subset implements Dataset {
   @Override
   public Batch load(int[] samples, long seed, long epoch) {
     return all.load(inAll(samples), seed, epoch);
+  }
+
+  @Override
+  public Optional<BitSet> damaged() {
+    return all.damaged()
+        .map(
+            damaged -> {
+              var here = new BitSet();
+              IntStream.range(0, chosen.length)
+                  .filter(sample -> damaged.get(chosen[sample]))
+                  .forEach(here::set);
+              return here;
+            });
   }
 
   @Override

@@ -77,7 +77,7 @@ record Pixels(int width, int height, int[] rgb) {
   }
 
   private static boolean isOfTheJdk(ImageReader reader) {
-    return reader.getClass().getModule().getName() != null;
+    return reader.getClass().getModule().isNamed();
   }
 
   private static Pixels decode(Path file, byte[] bytes, String format, Decoding decoding) {
