@@ -31,11 +31,13 @@ import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.world.World;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -199,6 +201,35 @@ class WeightedSumTests {
       }
       double loss = loop.update().totals().meanLoss();
       assertThat(numbers(trainer, loss)).containsExactly(large, within(1e-12));
+    }
+  }
+
+  /** What a window holds back is saved with it; the order of sums stays the same. */
+  @Test
+  void aWindowGoesOnFromItsMiddle(@TempDir Path folder) {
+    double[] whole;
+    try (var trainer = trainer(World.solo()).build()) {
+      var loop = trainer.ownLoop();
+      parts(0, 3, loop);
+      whole = numbers(trainer, loop.update().totals().meanLoss());
+    }
+    try (var trainer = trainer(World.solo()).checkpoints(CheckpointSettings.in(folder)).build()) {
+      parts(0, 2, trainer.ownLoop());
+      trainer.save();
+      trainer.awaitSave();
+    }
+    try (var trainer = trainer(World.solo()).build()) {
+      assertThat(trainer.resume(folder)).isPresent();
+      var loop = trainer.ownLoop();
+      parts(2, 3, loop);
+      assertThat(numbers(trainer, loop.update().totals().meanLoss())).containsExactly(whole);
+    }
+  }
+
+  private static void parts(int from, int to, OwnLoop loop) {
+    try (var _ = TensorScope.open()) {
+      var all = new Points().load(IntStream.range(0, SAMPLES).toArray());
+      all.split(3).subList(from, to).forEach(loop::forwardBackward);
     }
   }
 

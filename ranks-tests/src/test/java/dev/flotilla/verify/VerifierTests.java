@@ -3,6 +3,7 @@ package dev.flotilla.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.flotilla.model.CrossEntropy;
 import dev.flotilla.model.Model;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Cosine;
@@ -70,6 +71,12 @@ class VerifierTests {
 
   private static GradientMerge merge(boolean avg, Tail tail, Weighting weighting) {
     return new GradientMerge(WindowLength.of(4), null, avg, tail, weighting);
+  }
+
+  @Test
+  void aLossDividedByClassWeightsIsMergedExactly() {
+    var weighted = new CrossEntropy(0.1, List.of(0.5, 1.0, 2.0, 3.0), null, true);
+    assertThat(verify(MLP.trainedFor(weighted), MERGE).isEqual()).isTrue();
   }
 
   private static void assertCause(Verification result, Kind kind, String part) {
