@@ -27,6 +27,9 @@ record Slicing(List<Unit> units, int ranks) {
   /** What is exchanged at once must be received somewhere: 8 MB of float32. */
   private static final long MOST = 1 << 21;
 
+  /** Fewer are not worth a message of their own: a quarter of a megabyte of float32. */
+  private static final long LEAST = 1 << 16;
+
   private static final int ALIGNMENT = 16;
 
   /**
@@ -100,14 +103,16 @@ record Slicing(List<Unit> units, int ranks) {
   /**
    * Returns buckets of whole units, in the order of backward. A unit goes with the planned bucket
    * of its first element, which is the last of it to be complete; a bucket holds no more than the
-   * largest unit may, so that little has to be received at once.
+   * largest unit may, so that little has to be received at once. Towards the end of backward
+   * buckets become smaller, none larger than what comes behind it: the last one leaves when nothing
+   * is left to hide it.
    */
   List<Bucket> buckets(Layout layout, List<Bucket> planned) {
     List<Range> ranges = new ArrayList<>();
     int open = -1;
     for (var unit : units.reversed()) {
       int of = bucketOf(unit, planned);
-      if (of == open && ranges.getLast().length() + unit.range().length() <= MOST) {
+      if (of == open && isWorthJoining(unit.range(), ranges.getLast())) {
         var last = ranges.removeLast();
         ranges.add(new Range(unit.range().offset(), last.end() - unit.range().offset()));
       } else {
@@ -118,6 +123,12 @@ record Slicing(List<Unit> units, int ranks) {
     return IntStream.range(0, ranges.size())
         .mapToObj(i -> Bucket.piece(layout, i, i == ranges.size() - 1, ranges.get(i)))
         .toList();
+  }
+
+  /** What lies before a unit is complete after it. */
+  private static boolean isWorthJoining(Range unit, Range bucket) {
+    long joined = bucket.end() - unit.offset();
+    return joined <= LEAST || joined <= Math.min(MOST, unit.offset());
   }
 
   private static int bucketOf(Unit unit, List<Bucket> planned) {
