@@ -1,10 +1,16 @@
 package dev.flotilla.zoo.table;
 
+import dev.flotilla.data.Encoding;
+import dev.flotilla.data.StreamSource;
 import dev.flotilla.zoo.data.DataProblem;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /**
  * The rows of a table one after the other, as the model sees them, in constant memory however many
@@ -32,6 +38,11 @@ public final class TableRows implements Iterator<TableRows.Row>, AutoCloseable {
   }
 
   static TableRows open(TableSettings settings) {
+    return open(settings, learned(settings));
+  }
+
+  /** Returns what rows are made by, learned in a pass of its own unless another run has. */
+  static Preprocessing learned(TableSettings settings) {
     if (settings.isSplit()) {
       throw DataProblem.in(
           "data.test_path",
@@ -43,10 +54,30 @@ public final class TableRows implements Iterator<TableRows.Row>, AutoCloseable {
     if (known.plan().text() != null) {
       throw DataProblem.in("data.text", "cannot be read row by row", "use train()");
     }
+    return known;
+  }
+
+  static TableRows open(TableSettings settings, Preprocessing known) {
     var path = settings.path();
     var reader = settings.open(path);
     return new TableRows(
         new RowParser(path, reader, known.plan(), known.dictionaries(), false, true), known);
+  }
+
+  /** Returns the rows as batches to train with, read anew in each epoch. */
+  static StreamSource<Row> batches(TableSettings settings, int globalBatch) {
+    var known = learned(settings);
+    var features = Encoding.<Row>empty().input(Row::features);
+    var encoding =
+        known.plan().task() == TableTask.REGRESSION
+            ? features.target(row -> new float[] {row.label()})
+            : features.label(row -> (int) row.label(), known.classes().size());
+    return StreamSource.of(_ -> open(settings, known).stream(), encoding, globalBatch);
+  }
+
+  private Stream<Row> stream() {
+    var rows = Spliterators.spliteratorUnknownSize(this, Spliterator.ORDERED);
+    return StreamSupport.stream(rows, false).onClose(this::close);
   }
 
   private static Preprocessing learn(TableSettings settings) {

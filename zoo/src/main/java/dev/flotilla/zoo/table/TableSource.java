@@ -3,6 +3,7 @@ package dev.flotilla.zoo.table;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.data.PreprocessedData;
 import dev.flotilla.data.SampleForm;
+import dev.flotilla.data.StreamSource;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -90,5 +91,15 @@ sealed interface TableSource extends PreprocessedData permits Csv, Parquet {
    */
   default TableRows stream() {
     return TableRows.open(settings());
+  }
+
+  /**
+   * Returns the training file as batches whose rows are read as training goes on, and anew in each
+   * epoch, in constant memory; otherwise as {@link #stream}.
+   *
+   * @param globalBatch rows of a batch over all ranks
+   */
+  default StreamSource<TableRows.Row> streamed(int globalBatch) {
+    return TableRows.batches(settings(), globalBatch);
   }
 }

@@ -8,6 +8,7 @@ import dev.flotilla.data.SampleForm;
 import dev.flotilla.memory.NativeMemory;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -226,6 +227,33 @@ final class CsvTests {
     }
     assertThatThrownBy(() -> Csv.of(folder.resolve("train.csv"), "y").stream())
         .hasMessageContaining("data.test_path: is missing");
+  }
+
+  @Test
+  void streamedBatchesAreThoseOfTheTable() throws IOException {
+    var table = table("a,c,y|1,red,q|2,blue,p|5,red,q", "a,c,y|1,red,p");
+    assertStreamed(table, true);
+    var numbers = table("a,y|1,0.5|2,-3|3,7", "a,y|1,2").regression();
+    assertStreamed(numbers, false);
+  }
+
+  private static void assertStreamed(Csv table, boolean isClassified) {
+    var train = table.train();
+    try (var _ = TensorScope.open()) {
+      var epoch = table.streamed(2).epoch(1, 0, 1);
+      for (int[] samples : new int[][] {{0, 1}, {2}}) {
+        var batch = epoch.load(samples[0] / 2);
+        assertThat(Tensors.toFloats(batch.inputs().getFirst()))
+            .isEqualTo(Tensors.toFloats(train.load(samples).inputs().getFirst()));
+        var targets = train.load(samples).targets();
+        if (isClassified) {
+          assertThat(Tensors.toLongs(batch.targets())).isEqualTo(Tensors.toLongs(targets));
+        } else {
+          assertThat(Tensors.toFloats(batch.targets())).isEqualTo(Tensors.toFloats(targets));
+        }
+      }
+      assertThat(epoch.has(2)).isFalse();
+    }
   }
 
   /** A table of these rows would take 14 MB; what is read before is gone. */
