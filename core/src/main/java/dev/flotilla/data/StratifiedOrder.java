@@ -1,8 +1,9 @@
 package dev.flotilla.data;
 
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.PriorityQueue;
-import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -17,6 +18,7 @@ import java.util.TreeMap;
 final class StratifiedOrder {
 
   /** The next sample of a class. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
   private record Next(int[] samples, int j, long n) {
 
     long release() {
@@ -53,9 +55,9 @@ final class StratifiedOrder {
     var ready =
         new PriorityQueue<Next>(
             Comparator.comparingLong(Next::deadline).thenComparingInt(it -> it.samples()[0]));
-    byClass(labels, seed, epoch)
-        .values()
-        .forEach(samples -> waiting.add(new Next(samples, 0, labels.length)));
+    for (int[] samples : byClass(labels, seed, epoch)) {
+      waiting.add(new Next(samples, 0, labels.length));
+    }
     var order = new int[labels.length];
     for (int place = 0; place < order.length; place++) {
       while (!waiting.isEmpty() && waiting.peek().release() <= place) {
@@ -70,7 +72,8 @@ final class StratifiedOrder {
     return order;
   }
 
-  private static SortedMap<Integer, int[]> byClass(int[] labels, long seed, long epoch) {
+  /** Returns the samples of each class in a shuffled order, classes by number. */
+  private static Collection<int[]> byClass(int[] labels, long seed, long epoch) {
     var counts = new TreeMap<Integer, Integer>();
     for (int label : labels) {
       counts.merge(label, 1, Integer::sum);
@@ -80,8 +83,8 @@ final class StratifiedOrder {
     var filled = new TreeMap<Integer, Integer>();
     for (int sample : EpochOrder.shuffledNumbers(labels.length, seed, epoch)) {
       int place = filled.merge(labels[sample], 1, Integer::sum) - 1;
-      classes.get(labels[sample])[place] = sample;
+      Objects.requireNonNull(classes.get(labels[sample]))[place] = sample;
     }
-    return classes;
+    return classes.values();
   }
 }
