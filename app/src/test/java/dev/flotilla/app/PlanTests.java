@@ -59,10 +59,13 @@ class PlanTests {
                     "global_batch=2",
                     "model.classes=5",
                     "freeze=[nothing]",
+                    "freeze_statistics=[bn1]",
                     "no_decay=[\"fc9.*\"]"))
         .hasMessageContaining("global_batch: must be at least 3, the number of ranks")
         .hasMessageContaining("model.classes: must be at least 10")
         .hasMessageContaining("freeze: 'nothing' matches none")
+        .hasMessageContaining(
+            "freeze_statistics: 'bn1' matches nothing: the model has no BatchNorm")
         .hasMessageContaining("no_decay: 'fc9.*' matches none");
   }
 

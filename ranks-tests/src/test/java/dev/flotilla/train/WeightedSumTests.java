@@ -27,7 +27,11 @@ import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.merge.Tail;
 import dev.flotilla.strategy.merge.Weighting;
 import dev.flotilla.strategy.merge.WindowLength;
+import dev.flotilla.strategy.norm.PoolOver;
+import dev.flotilla.strategy.norm.PooledBatchNorm;
 import dev.flotilla.strategy.shard.Sharding;
+import dev.flotilla.testkit.ColouredPoints;
+import dev.flotilla.testkit.NormedPerceptron;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.world.World;
 import java.lang.foreign.ValueLayout;
@@ -230,6 +234,40 @@ class WeightedSumTests {
     try (var _ = TensorScope.open()) {
       var all = new Points().load(IntStream.range(0, SAMPLES).toArray());
       all.split(3).subList(from, to).forEach(loop::forwardBackward);
+    }
+  }
+
+  private static double[] pooled(World world, int perRank, Strategy... strategies) {
+    var points = new ColouredPoints(24, 8, 4);
+    var weighted = new CrossEntropy(0, List.of(0.5, 1.0, 2.0, 3.0), null, true);
+    try (var trainer =
+        trainer(world, strategies)
+            .model(new NormedPerceptron(8, 6, 4).trainedFor(weighted))
+            .build()) {
+      var result = trainer.fit(points.batches(perRank).shuffled(3), 2);
+      assertThat(result.updates()).isEqualTo(2);
+      return NativeView.of(trainer.model().parameter("fc1.weight").detach())
+          .toArray(ValueLayout.JAVA_DOUBLE);
+    }
+  }
+
+  /** Where BatchNorm sees all batches at once, they are held for two reasons. */
+  @Test
+  void windowsWithPooledStatisticsAreTheLargeBatchToo() {
+    double[] large = pooled(World.solo(), 24);
+    var window =
+        Ranks.of(2)
+            .callWorlds(
+                world ->
+                    pooled(
+                        world,
+                        4,
+                        new GradientMerge(3),
+                        new PooledBatchNorm(PoolOver.WHOLE_WINDOW)));
+    var sync =
+        Ranks.of(2).callWorlds(world -> pooled(world, 12, new PooledBatchNorm(PoolOver.SYNC)));
+    for (var weights : List.of(window.getFirst(), sync.getLast())) {
+      assertThat(weights).containsExactly(large, within(1e-10));
     }
   }
 
