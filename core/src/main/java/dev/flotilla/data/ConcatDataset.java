@@ -2,7 +2,9 @@ package dev.flotilla.data;
 
 import dev.flotilla.memory.TensorScope;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 
@@ -77,6 +79,19 @@ final class ConcatDataset implements Dataset {
   @Override
   public int loadingThreads() {
     return sets.stream().mapToInt(Dataset::loadingThreads).min().orElse(1);
+  }
+
+  @Override
+  public Optional<BitSet> damaged() {
+    if (sets.stream().allMatch(set -> set.damaged().isEmpty())) {
+      return Optional.empty();
+    }
+    var own = new BitSet(size());
+    for (int i = 0; i < sets.size(); i++) {
+      int start = starts[i];
+      sets.get(i).damaged().ifPresent(it -> it.stream().forEach(k -> own.set(start + k)));
+    }
+    return Optional.of(own);
   }
 
   @Override

@@ -7,7 +7,9 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -242,6 +244,30 @@ final class DatasetTests {
     assertThat(readAll(data)).containsExactly(0, 1, 2, 3, 4);
     assertThat(readAll(data)).containsExactly(0, 1, 2, 3, 4);
     assertThat(made.get() - before).isEqualTo(5);
+  }
+
+  /** Nothing that is made of a data set may hide that some of its samples are damaged. */
+  @Test
+  void damagedSamplesAreCountedThroughEverything() {
+    var damaged = new Damaged(10, BitSet.valueOf(new long[] {0b1000100100}));
+    assertThat(damaged.subset(9, 5, 4, 2).damaged()).contains(BitSet.valueOf(new long[] {0b1011}));
+    assertThat(damaged.map(it -> it).cached().damaged()).isEqualTo(damaged.damaged());
+    assertThat(dataset(3).concat(damaged).damaged())
+        .contains(BitSet.valueOf(new long[] {0b1000100100000}));
+    assertThat(dataset(3).concat(dataset(2)).damaged()).isEmpty();
+  }
+
+  private record Damaged(int size, BitSet samples) implements Dataset {
+
+    @Override
+    public Batch load(int[] numbers) {
+      throw new AssertionError("nothing should be loaded");
+    }
+
+    @Override
+    public Optional<BitSet> damaged() {
+      return Optional.of(samples);
+    }
   }
 
   @Test

@@ -68,6 +68,11 @@ final class FolderDataset implements Dataset {
   }
 
   @Override
+  public int[] labels() {
+    return files.labels().stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  @Override
   public Optional<BitSet> damaged() {
     return settings.onDamaged() == OnDamaged.STOP
         ? Optional.empty()
