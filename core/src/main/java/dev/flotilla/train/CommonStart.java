@@ -7,6 +7,7 @@ import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Collectives;
 import dev.flotilla.control.JobLink;
 import dev.flotilla.memory.NativeLibraries;
+import dev.flotilla.memory.OneDnnSwitch;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.pass.StartUp;
 import dev.flotilla.world.RankEnvironment;
@@ -36,6 +37,7 @@ final class CommonStart {
     var threads = settings.cpuThreads();
     threads.prepare();
     NativeLibraries.load();
+    OneDnnSwitch _ = resources.own(new OneDnnSwitch());
     threads.apply();
     if (threads.isTooMany() && settings.world().localRank() == 0) {
       notices.accept(threads.warning());
