@@ -6,11 +6,9 @@ import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.EpochSource;
 import dev.flotilla.data.RankShard;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
@@ -30,10 +28,10 @@ final class FitLoop {
   private final FitProgress progress;
   private final JobLink link;
   private final FitLog log;
-  private final FitDecisions decisions;
   private final Callbacks callbacks;
   private final Stopwatch training = new Stopwatch();
   private final FitSaves saves;
+  private final FitEvaluations evaluations;
   private long emptyWindows;
   private double dataWait;
 
@@ -47,10 +45,10 @@ final class FitLoop {
     this.progress = parts.progress();
     this.link = trainer.link();
     this.log = new FitLog(parts, progress);
-    this.decisions = parts.decisions();
     this.callbacks = parts.callbacks();
     this.saves = new FitSaves(parts, link, training);
-    decisions.requireEvaluations();
+    this.evaluations = new FitEvaluations(parts, log, saves, link, training);
+    parts.decisions().requireEvaluations();
     if (progress.isUnderWay) {
       progress.continueWith(source, ranks);
     } else {
@@ -96,14 +94,12 @@ final class FitLoop {
                 length.epochs()));
     training.start(progress.seconds);
     noteIfLessIsAsked();
-    makeUpForEvaluation();
+    evaluations.makeUp();
     boolean goesOn = true;
     while (goesOn && hasMore()) {
       goesOn = runEpoch();
     }
-    if (progress.evaluatedAt != trainer.updates()) {
-      evaluate(begun() - 1);
-    }
+    evaluations.end(begun() - 1);
     training.stop();
     saves.end();
     training.start(training.seconds());
@@ -182,12 +178,9 @@ final class FitLoop {
     if (!isOver) {
       return false;
     }
-    boolean isEvaluated = !callbacks.areNone() && progress.evaluatedAt == trainer.updates();
-    if (loop.evaluateEvery().isDueAfterEpoch() && !isEvaluated) {
-      evaluate(epoch);
-    }
+    evaluations.afterEpoch(epoch);
     callbacks.afterEpoch();
-    heed(epoch);
+    evaluations.heed(epoch);
     settings
         .events()
         .on(
@@ -204,7 +197,7 @@ final class FitLoop {
     while (!isDone() && shard.has(progress.index)) {
       if (parts.steps().isBetweenWindows()) {
         callbacks.beforeEpoch(epoch);
-        heed(epoch);
+        evaluations.heed(epoch);
         if (progress.isStopped) {
           return;
         }
@@ -225,10 +218,11 @@ final class FitLoop {
       }
       if (outcome.step().endsWindow()) {
         callbacks.afterStep(outcome);
-        heed(epoch);
+        evaluations.heed(epoch);
       }
       if (outcome.updated()) {
-        evaluateAndSave(epoch);
+        evaluations.afterUpdate(epoch);
+        saves.afterUpdate();
       }
       if (parts.guard().callsForRollback(outcome)) {
         saves.rollBack(outcome);
@@ -272,66 +266,10 @@ final class FitLoop {
     parts.compareRanksIfDue();
   }
 
-  private void evaluateAndSave(int epoch) {
-    long updates = trainer.updates();
-    if (evaluatesAfter(updates) && progress.evaluatedAt != updates) {
-      evaluate(epoch);
-    }
-    saves.afterUpdate();
-  }
-
-  /** Does what callbacks have asked for, and all ranks have heard. */
-  private void heed(int epoch) {
-    if (callbacks.isEvaluationAsked() && progress.evaluatedAt != trainer.updates()) {
-      evaluate(epoch);
-    }
-    callbacks.evaluationIsMade();
-    stopIfACallbackAsks();
-  }
-
-  private void stopIfACallbackAsks() {
-    callbacks.stopAsked().ifPresent(reason -> decisions.stop(reason, trainer.updates()));
-  }
-
-  private boolean evaluatesAfter(long updates) {
-    return loop.evaluateEvery().isDueAfter(updates);
-  }
-
-  /** An evaluation between two updates that a stop cut short comes first when the run goes on. */
-  private void makeUpForEvaluation() {
-    long updates = trainer.updates();
-    boolean isMissing = updates > progress.firstUpdate && progress.evaluatedAt != updates;
-    if (isMissing && (evaluatesAfter(updates) || callbacks.isEvaluationAsked())) {
-      evaluate(progress.epoch);
-      saves.afterUpdate();
-    }
-  }
-
   /** All ranks stop after the same micro-step, wherever it lies in a window. */
   private void stopIfAsked() {
     if (link.stopsAfter(trainer.microSteps() - 1)) {
       throw saves.stop();
     }
-  }
-
-  private void evaluate(int epoch) {
-    if (loop.testData() == null) {
-      return;
-    }
-    link.doing("evaluating");
-    training.stop();
-    callbacks.beforeEvaluation();
-    Optional<Evaluation> result = parts.evaluations().onLoopData(link::isStopDecided);
-    training.start(training.seconds());
-    if (result.isEmpty()) {
-      throw saves.stop();
-    }
-    progress.evaluation = result;
-    progress.evaluatedAt = trainer.updates();
-    log.evaluated(epoch, result.orElseThrow());
-    decisions.after(result.orElseThrow(), parts.position());
-    saves.keepBest();
-    callbacks.afterEvaluation(result.orElseThrow());
-    stopIfACallbackAsks();
   }
 }
