@@ -262,7 +262,9 @@ public final class ConfiguredRun {
     long start = System.nanoTime();
     var events = folder == null ? people : people.and(folder);
     events.on(new TrainingEvent.Configured(config.resolved()));
-    config.data().notes().forEach(note -> events.on(new TrainingEvent.Noted(note)));
+    if (folder != null) {
+      config.data().notes().forEach(note -> events.on(new TrainingEvent.Noted(note)));
+    }
     if (folder != null && config.data() instanceof PreprocessedData data) {
       folder.writePreprocessing(data.learned());
     }
