@@ -35,8 +35,6 @@ final class SamplingTests {
     }
   }
 
-  private static final IntUnaryOperator ONE = _ -> 1;
-
   private static int[] batch(BatchSource source, long epoch, long index, int ranks) {
     return IntStream.range(0, ranks)
         .flatMap(rank -> Arrays.stream(source.epoch(epoch, rank, ranks).samples(index)))
@@ -84,7 +82,7 @@ final class SamplingTests {
 
   @Test
   void weightedDrawsComeAsOftenAsTheirWeights() {
-    var data = new Known(5, _ -> 0, ONE);
+    var data = new Known(5, _ -> 0, _ -> 1);
     var source = BatchSource.global(data, 100).weighted(new double[] {0, 1, 2, 0, 5}, 80_000, 3);
     assertThat(source.batchesPerEpoch(2)).isEqualTo(800);
     var counts = new int[5];
@@ -99,7 +97,7 @@ final class SamplingTests {
 
   @Test
   void wrongWeightsAreRefused() {
-    var source = BatchSource.global(new Known(3, _ -> 0, ONE), 2);
+    var source = BatchSource.global(new Known(3, _ -> 0, _ -> 1), 2);
     assertThatThrownBy(() -> source.weighted(new double[] {1, 2}, 0))
         .hasMessage("each sample needs a weight: there are 2 weights and 3 samples");
     assertThatThrownBy(() -> source.weighted(new double[] {1, -2, 3}, 0))
@@ -114,7 +112,7 @@ final class SamplingTests {
 
   @Test
   void batchesHaveClassesInTheirProportion() {
-    var data = new Known(120, i -> i % 12 < 9 ? 0 : i % 12 < 11 ? 1 : 2, ONE);
+    var data = new Known(120, i -> i % 12 < 9 ? 0 : i % 12 < 11 ? 1 : 2, _ -> 1);
     var source = BatchSource.global(data, 12).stratified(9);
     for (int i = 0; i < 10; i++) {
       var counts = new int[3];

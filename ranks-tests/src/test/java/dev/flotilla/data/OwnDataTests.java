@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -33,14 +34,16 @@ final class OwnDataTests {
   /** An epoch has six batches, so that updates 8 and 16 lie inside one. */
   private static final int UPDATES = 20;
 
-  private record Point(float[] place, int colour) {}
+  private record Point(float x, float y, float z, int colour) {
+
+    float[] place() {
+      return new float[] {x, y, z};
+    }
+  }
 
   private static final List<Point> POINTS =
       IntStream.range(0, 67)
-          .mapToObj(
-              i ->
-                  new Point(
-                      new float[] {(float) Math.sin(i), (float) Math.cos(3 * i), i % 7}, i % 3))
+          .mapToObj(i -> new Point((float) Math.sin(i), (float) Math.cos(3 * i), i % 7, i % 3))
           .toList();
 
   private static final Dataset DATA = Dataset.of(POINTS, Point::place, Point::colour, 3).cached();
@@ -94,6 +97,17 @@ final class OwnDataTests {
     folder = other;
     var whole = Ranks.of(ranks).callWorlds(world -> fit(world, order, UPDATES));
     assertThat(resumed).allMatch(whole.getFirst()::isSameAs);
+  }
+
+  /** Each rank takes another part of the same batches, so that only the order of sums changes. */
+  @ParameterizedTest
+  @CsvSource({"weighted, 1, 3", "stratified, 3, 2", "stream, 2, 3", "stream, 3, 1"})
+  void anotherNumberOfRanksGoesOnWithTheSameSamples(
+      String order, int before, int after, @TempDir Path other) {
+    Ranks.of(before).callWorlds(world -> fit(world, order, 10));
+    var resumed = Ranks.of(after).callWorlds(world -> fit(world, order, UPDATES)).getFirst();
+    folder = other;
+    assertThat(resumed.relativeDistance(fit(World.solo(), order, UPDATES))).isLessThan(1e-4);
   }
 
   @Test
