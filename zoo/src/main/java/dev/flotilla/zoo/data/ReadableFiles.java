@@ -6,10 +6,10 @@ import java.util.BitSet;
 /**
  * Reads images of a folder, and where wanted others in the place of damaged ones.
  *
- * <p>The next image of the class that can be read, in the order of names and from the last on to the
- * first, stands for a damaged one. So an epoch keeps its size, and who stands for whom is a function
- * of the files alone: the same on all ranks, in all epochs, and in a run that goes on. To leave
- * samples out instead, all files would have to be decoded before the first step.
+ * <p>The next image of the class that can be read, in the order of names and from the last on to
+ * the first, stands for a damaged one. So an epoch keeps its size, and who stands for whom is a
+ * function of the files alone: the same on all ranks, in all epochs, and in a run that goes on. To
+ * leave samples out instead, all files would have to be decoded before the first step.
  */
 final class ReadableFiles {
 
@@ -27,7 +27,8 @@ final class ReadableFiles {
   /**
    * Decodes an image.
    *
-   * @throws ConfigException if it is damaged and that ends the run, or no image of its class is left
+   * @throws ConfigException if it is damaged and that ends the run, or no image of its class is
+   *     left
    */
   Pixels read(int sample) {
     if (onDamaged == OnDamaged.STOP) {
@@ -45,7 +46,7 @@ final class ReadableFiles {
       next = nextOfClass(next);
     } while (next != sample);
     throw DataProblem.of(
-        files.files().get(sample).toAbsolutePath().getParent(),
+        files.folder().resolve(files.classes().get(files.labels().get(sample))),
         "no image of the class can be read",
         "repair its files");
   }
