@@ -9,8 +9,9 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * One class per sample: cross entropy of logits, summed over the batch; scored by top 1 and top 5.
  *
- * <p>L = Σᵢ −log softmax(zᵢ)[yᵢ], count = number of samples. Of mixed samples, which have two classes
- * and the share of the first, it is the mean weighted by the shares; they are scored by the first.
+ * <p>L = Σᵢ −log softmax(zᵢ)[yᵢ], count = number of samples. Of mixed samples, which have two
+ * classes and the share of the first, it is the mean weighted by the shares; they are scored by the
+ * first.
  */
 public record Classification() implements Objective {
 

@@ -131,9 +131,7 @@ final class AugmentedImages {
     int top = (int) Math.max(0, y - half);
     int bottom = (int) Math.min(side, y + half);
     eachRow(
-        top,
-        bottom,
-        row -> System.arraycopy(other, row + left, image, row + left, right - left));
+        top, bottom, row -> System.arraycopy(other, row + left, image, row + left, right - left));
     return 1 - (double) (right - left) * (bottom - top) / ((double) side * side);
   }
 

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * mirrored in half of all cases: a function of seed, epoch and sample. In evaluation the middle is
  * cut out, {@code size} of {@code resize} parts of the shorter side.
  *
- * <p>Images are decoded ahead of training on threads of their own, by what they are and not by their
- * names. One that cannot be decoded in full ends the run, or another stands for it.
+ * <p>Images are decoded ahead of training on threads of their own, by what they are and not by
+ * their names. One that cannot be decoded in full ends the run, or another stands for it.
  *
  * @param path the folder
  * @param size width and height of what the model sees
@@ -71,8 +71,7 @@ public record ImageFolder(
   }
 
   /** Ends the run at a damaged image, and changes no colours. */
-  public ImageFolder(
-      Path path, int size, @Nullable Integer resize, boolean augment, int workers) {
+  public ImageFolder(Path path, int size, @Nullable Integer resize, boolean augment, int workers) {
     this(path, size, resize, augment, ImageAugmentation.NONE, OnDamaged.STOP, workers);
   }
 

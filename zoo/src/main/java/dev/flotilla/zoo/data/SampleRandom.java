@@ -39,7 +39,9 @@ final class SampleRandom {
     return order;
   }
 
-  /** Draws from Beta(α, α): the share that one of two Gamma variables of shape α has in their sum. */
+  /**
+   * Draws from Beta(α, α): the share that one of two Gamma variables of shape α has in their sum.
+   */
   double beta(double alpha) {
     double one = gamma(alpha);
     double other = gamma(alpha);
