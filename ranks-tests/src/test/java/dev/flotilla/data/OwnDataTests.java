@@ -18,6 +18,7 @@ import dev.flotilla.zoo.model.Mlp;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -77,7 +78,7 @@ final class OwnDataTests {
   private Snapshot fit(World world, String order, int updates) {
     try (var trainer = trainer(world, updates).build()) {
       trainer.resume(folder);
-      trainer.fit(ORDERS.get(order), 1);
+      trainer.fit(Objects.requireNonNull(ORDERS.get(order)), 1);
       return Snapshot.of(trainer);
     }
   }

@@ -91,7 +91,7 @@ class RanksTests {
                     5,
                     ScalarType.Float,
                     Traffic.EXCHANGE,
-                    Duration.ofSeconds(10),
+                    Duration.ofMinutes(1),
                     0),
                 new RecordingCollective.Call(
                     RecordingCollective.Kind.BROADCAST,
