@@ -40,9 +40,14 @@ final class ExamplesTests {
 
   private static final Path RECIPE = Path.of("recipe.yaml");
 
+  /** What several examples are compared with, trained once, when it is asked for. */
+  private static final class Reference {
+    static final double ACCURACY = Baseline.run(1);
+  }
+
   @Test
   void baselineLearnsInOneEpoch() {
-    assertThat(Baseline.run(1)).isBetween(0.85, 0.999);
+    assertThat(Reference.ACCURACY).isBetween(0.85, 0.999);
   }
 
   /** It prints the updates, of at most 20 epochs, and what the last evaluation gave. */
@@ -94,7 +99,7 @@ final class ExamplesTests {
   void ownLoopDoesWhatFitDoes() {
     var result = OwnLoop.run(1);
     assertThat(result.losses()).singleElement().satisfies(loss -> assertThat(loss).isLessThan(1.0));
-    assertThat(result.accuracy()).isEqualTo(Baseline.run(1));
+    assertThat(result.accuracy()).isEqualTo(Reference.ACCURACY);
   }
 
   @Test
@@ -120,17 +125,17 @@ final class ExamplesTests {
 
   @Test
   void bucketsLearnAsTheBaseline() {
-    assertThat(Overlapped.run(1)).containsEntry("accuracy", Baseline.run(1));
+    assertThat(Overlapped.run(1)).containsEntry("accuracy", Reference.ACCURACY);
   }
 
   @Test
   void compressionOnOneRankIsTheBaseline() {
-    assertThat(Compressed.run(1)).containsEntry("accuracy", Baseline.run(1));
+    assertThat(Compressed.run(1)).containsEntry("accuracy", Reference.ACCURACY);
   }
 
   @Test
   void factorsOnOneRankAreTheBaseline() {
-    assertThat(LowRank.run(1)).containsEntry("accuracy", Baseline.run(1));
+    assertThat(LowRank.run(1)).containsEntry("accuracy", Reference.ACCURACY);
   }
 
   @Test
