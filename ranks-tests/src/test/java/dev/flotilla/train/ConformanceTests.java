@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ConformanceTests {
 
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
-  private static final int UPDATES = 30;
+  private static final int UPDATES = 20;
   private static final double UNTRAINED_LOSS = Math.log(4);
 
   /**
