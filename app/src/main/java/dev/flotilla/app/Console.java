@@ -47,6 +47,7 @@ final class Console implements EventSink {
       case TrainingEvent.Updated updated -> update(updated);
       case TrainingEvent.Evaluated evaluated -> line(evaluation(evaluated));
       case TrainingEvent.Noted noted -> line("note: " + noted.text());
+      case TrainingEvent.Straggler straggler -> line(straggler.text());
       case TrainingEvent.Measured measured -> line(measured.text());
       case TrainingEvent.Finished finished -> finish(finished);
     }

@@ -68,6 +68,13 @@ public interface Collective extends AutoCloseable {
   TrafficCount count(Traffic traffic);
 
   /**
+   * Returns for how long this rank has waited for operations of this group and its views so far, in
+   * nanoseconds. Operations end on all ranks at about the same time, so the one that comes last
+   * waits least.
+   */
+  long waitedNanos();
+
+  /**
    * Leaves the group and its subgroups; a second call does nothing.
    *
    * @throws IllegalStateException after closing, if an operation was started and never awaited

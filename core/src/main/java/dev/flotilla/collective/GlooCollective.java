@@ -186,7 +186,7 @@ final class GlooCollective implements Collective {
       receipts.addAll(sends);
       var pending = member.group().startMessages(operation, receipts);
       member.ledger().add(traffic, bytes);
-      return pending;
+      return member.ledger().timed(pending);
     }
   }
 
@@ -208,13 +208,14 @@ final class GlooCollective implements Collective {
     }
     var pending = member.group().start(operation, calls);
     member.ledger().add(traffic, sent);
-    return pending;
+    return member.ledger().timed(pending);
   }
 
   @Override
   public void barrier() {
     var operation = Operation.starting("barrier", timeout);
-    member.group().start(operation, List.of(it -> it.barrier(options().barrier()))).await();
+    var pending = member.group().start(operation, List.of(it -> it.barrier(options().barrier())));
+    member.ledger().timed(pending).await();
   }
 
   private NativeOptions options() {
@@ -244,6 +245,11 @@ final class GlooCollective implements Collective {
   @Override
   public TrafficCount count(Traffic traffic) {
     return member.ledger().count(traffic);
+  }
+
+  @Override
+  public long waitedNanos() {
+    return member.ledger().waitedNanos();
   }
 
   @Override

@@ -120,6 +120,11 @@ record HostStaging(Collective inner) implements Collective {
   }
 
   @Override
+  public long waitedNanos() {
+    return inner.waitedNanos();
+  }
+
+  @Override
   public void close() {
     inner.close();
   }

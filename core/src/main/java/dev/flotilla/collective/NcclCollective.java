@@ -178,7 +178,7 @@ final class NcclCollective implements Collective {
     var pending =
         member.group().start(operation, calls, work -> NcclConnection.await(work, timeout));
     member.ledger().add(traffic, sent);
-    return pending;
+    return member.ledger().timed(pending);
   }
 
   @Override
@@ -213,6 +213,11 @@ final class NcclCollective implements Collective {
   @Override
   public TrafficCount count(Traffic traffic) {
     return host.count(traffic).plus(member.ledger().count(traffic));
+  }
+
+  @Override
+  public long waitedNanos() {
+    return host.waitedNanos() + member.ledger().waitedNanos();
   }
 
   @Override

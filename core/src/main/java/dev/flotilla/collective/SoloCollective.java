@@ -92,5 +92,10 @@ public final class SoloCollective implements Collective {
   }
 
   @Override
+  public long waitedNanos() {
+    return 0;
+  }
+
+  @Override
   public void close() {}
 }

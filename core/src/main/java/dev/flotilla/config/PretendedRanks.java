@@ -116,6 +116,11 @@ final class PretendedRanks implements Collective {
   }
 
   @Override
+  public long waitedNanos() {
+    return 0;
+  }
+
+  @Override
   public void close() {}
 
   /** Answers for all ranks with what this one has said last. */

@@ -1,5 +1,6 @@
 package dev.flotilla.report;
 
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -115,6 +116,31 @@ public sealed interface TrainingEvent {
       double loss,
       double seconds)
       implements TrainingEvent {}
+
+  /**
+   * The other ranks wait for one, or no longer do.
+   *
+   * @param update updates made so far
+   * @param rank the slow one
+   * @param times how many times as long as the median of the others it works; 1 when it keeps up
+   *     again
+   * @param share of the time for which the others wait for it; 0 when it keeps up again
+   */
+  record Straggler(long update, int rank, double times, double share) implements TrainingEvent {
+
+    /** Returns a sentence for people. */
+    public String text() {
+      return share == 0
+          ? "rank %d keeps up again".formatted(rank)
+          : String.format(
+              Locale.ROOT,
+              "rank %d is slow: it works %.1f times as long as the others, which wait for it %.0f"
+                  + " %% of the time; look at its host's load, threads, clock rate and data",
+              rank,
+              times,
+              100 * share);
+    }
+  }
 
   /**
    * A checkpoint is being saved.

@@ -249,7 +249,7 @@ final class FitLoop {
     parts.chain().score(isLogged(trainer.updates() + 1));
     try (var _ = TensorScope.open()) {
       var outcome = parts.steps().step(loader.load(index), shard.isLast(index));
-      parts.guard().judge(outcome, trainer.updates());
+      parts.judge(outcome);
       return outcome;
     }
   }

@@ -107,7 +107,7 @@ final class OwnSteps implements Stateful {
 
   /** Judges what a step did and tells of it; parameters may still be on their way. */
   void judge(StepOutcome outcome) {
-    parts.guard().judge(outcome, parts.steps().updates());
+    parts.judge(outcome);
     if (outcome.step().isBoundary() && outcome.totals().count() > 0) {
       progress.totals = outcome.totals();
     }

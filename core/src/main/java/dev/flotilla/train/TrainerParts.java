@@ -12,6 +12,7 @@ import dev.flotilla.state.Stateful;
 import dev.flotilla.step.MicroSteps;
 import dev.flotilla.step.OptimizerUpdate;
 import dev.flotilla.step.StepContext;
+import dev.flotilla.step.StepOutcome;
 import dev.flotilla.step.StepPlan;
 import dev.flotilla.step.UpdateSettings;
 import dev.flotilla.strategy.StepPlanner;
@@ -37,6 +38,7 @@ final class TrainerParts implements AutoCloseable {
   private final AveragedReplica ema;
   private final Evaluations evaluations;
   private final NumberGuard guard;
+  private final Pace pace;
   private final FitProgress progress = new FitProgress();
   private final FitDecisions decisions;
   private final OwnSteps ownSteps;
@@ -63,6 +65,7 @@ final class TrainerParts implements AutoCloseable {
       ema = new AveragedReplica(replica, steps.average(), settings.averageName());
       evaluations = new Evaluations(ema, settings.loop());
       guard = new NumberGuard(settings.nonFinite(), this::note);
+      pace = new Pace(collective, settings.events(), System::nanoTime);
       decisions = new FitDecisions(settings, progress, learningRate);
       ownSteps = new OwnSteps(this);
       checkpoints =
@@ -217,6 +220,18 @@ final class TrainerParts implements AutoCloseable {
 
   NumberGuard guard() {
     return guard;
+  }
+
+  Pace pace() {
+    return pace;
+  }
+
+  /** Looks at what a micro-step did, whatever loop it belongs to. */
+  void judge(StepOutcome outcome) {
+    guard.judge(outcome, steps.updates());
+    if (outcome.step().endsWindow()) {
+      pace.afterWindow(steps.updates());
+    }
   }
 
   FitProgress progress() {

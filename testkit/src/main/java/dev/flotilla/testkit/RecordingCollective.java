@@ -132,6 +132,11 @@ public final class RecordingCollective implements Collective {
   }
 
   @Override
+  public long waitedNanos() {
+    return collective.waitedNanos();
+  }
+
+  @Override
   public void close() {
     collective.close();
   }

@@ -87,6 +87,11 @@ record SyncTimeoutGroup(Collective group, SyncTimeout syncTimeout) implements Co
     return group.count(traffic);
   }
 
+  @Override
+  public long waitedNanos() {
+    return group.waitedNanos();
+  }
+
   /** Does nothing: it is a view. */
   @Override
   public void close() {}
