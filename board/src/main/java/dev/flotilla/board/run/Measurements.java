@@ -1,0 +1,78 @@
+package dev.flotilla.board.run;
+
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the lines of measured.jsonl have told so far: times and memory of rank 0, and where the run
+ * went on from. Unlike events they are never taken back.
+ */
+final class Measurements {
+
+  private final Curves curves = new Curves();
+  private final List<Moment> restarts = new ArrayList<>();
+  private @Nullable StepTime times;
+  private @Nullable Instant last;
+
+  void on(Map<String, Object> event) {
+    long update = (long) Json.number(event.getOrDefault("update", 0));
+    switch (Json.text(event.get("event"))) {
+      case "resumed" -> {
+        curves.cutBehind(update);
+        restarts.add(
+            new Moment(Moment.Kind.RESTART, update, time(event), "went on from " + update));
+      }
+      case "timed" -> {
+        last = time(event);
+        curves.measured(event, update);
+        times = times(0, Json.object(event.get("seconds")));
+      }
+      default -> {}
+    }
+  }
+
+  static StepTime times(int rank, Map<String, Object> seconds) {
+    return new StepTime(
+        rank,
+        seconds(seconds, "data"),
+        seconds(seconds, "forward"),
+        seconds(seconds, "backward"),
+        seconds(seconds, "exchange"),
+        seconds(seconds, "update"),
+        seconds(seconds, "other"),
+        seconds(seconds, "hidden"));
+  }
+
+  private static double seconds(Map<String, Object> parts, String name) {
+    return parts.get(name) instanceof Number number ? Math.max(0, number.doubleValue()) : 0;
+  }
+
+  private static Instant time(Map<String, Object> event) {
+    try {
+      return Instant.parse(Json.text(event.get("time")));
+    } catch (DateTimeParseException none) {
+      return Instant.EPOCH;
+    }
+  }
+
+  Curves curves() {
+    return curves;
+  }
+
+  List<Moment> restarts() {
+    return restarts;
+  }
+
+  Optional<StepTime> times() {
+    return Optional.ofNullable(times);
+  }
+
+  Optional<Instant> last() {
+    return Optional.ofNullable(last);
+  }
+}
