@@ -28,7 +28,7 @@ final class Format {
     int code = new Main(out, err, System.in).format(options.toArray(String[]::new));
     if (code != 0) {
       System.err.println(
-          "The files above are not formatted; mend with: mvn -N validate -Dformat=apply");
+          "The files above are not formatted; mend with: mvn -pl build validate -Dformat=apply");
       System.exit(code);
     }
   }

@@ -11,6 +11,9 @@ final class JvmOptions {
   /** The variable with options for every JVM that trains; ./flotilla reads it as well. */
   static final String VARIABLE = "FLOTILLA_JAVA_OPTIONS";
 
+  /** The variable with the path of a start-up cache of the class path; ./flotilla sets it. */
+  static final String CACHE_VARIABLE = "FLOTILLA_AOT_CACHE";
+
   /** Tensors live outside the heap: a collector with threads of its own only takes cores. */
   private static final String DEFAULT = "-XX:+UseSerialGC";
 
@@ -28,6 +31,12 @@ final class JvmOptions {
     options.add("-Djdk.serialFilter=!*");
     var chosen = environment.getOrDefault(VARIABLE, DEFAULT).strip();
     options.addAll(chosen.isEmpty() ? List.of() : List.of(chosen.split("\\s+")));
+    var cache = environment.getOrDefault(CACHE_VARIABLE, "");
+    if (!cache.isBlank()) {
+      options.add("-XX:AOTCache=" + cache);
+      // A cache that does not fit, to other options of the JVM for example, is merely not used.
+      options.add("-Xlog:aot*=off");
+    }
     NativeLibraries.properties().forEach((name, value) -> options.add("-D" + name + "=" + value));
     return options;
   }

@@ -37,6 +37,7 @@ import picocli.CommandLine.Command;
       BenchCommand.class,
       SchemaCommand.class,
       UnpackCommand.class,
+      WarmUpCommand.class,
       CommandLine.HelpCommand.class
     },
     versionProvider = Version.class,

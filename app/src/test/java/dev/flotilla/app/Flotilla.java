@@ -15,7 +15,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * The real command line in a process of its own, with this process's JDK and class path.
+ * The real command line in a process of its own, with this process's JDK.
  *
  * <p>Under the folder it is given, it works in {@code work} and has {@code tmp} for temporary
  * files, so that a test sees whatever is left behind.
@@ -25,8 +25,6 @@ final class Flotilla {
   /** Of the environment of the tests, only these reach the command line. */
   private static final Set<String> INHERITED =
       Set.of("PATH", "HOME", "XDG_CACHE_HOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL");
-
-  private static final String QUICK_TO_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
   private final Path folder;
   private final Map<String, String> variables;
@@ -124,8 +122,7 @@ final class Flotilla {
             .redirectInput(new File("/dev/null"));
     builder.environment().keySet().retainAll(INHERITED);
     builder.environment().put("OMP_WAIT_POLICY", "passive");
-    // Short runs are all start-up: the quick compiler alone makes it half as long.
-    builder.environment().put(JvmOptions.VARIABLE, QUICK_TO_START);
+    builder.environment().putAll(options());
     builder.environment().put(Running.MARK, mark);
     builder.environment().putAll(variables);
     return builder;
@@ -134,11 +131,19 @@ final class Flotilla {
   private List<String> command(String... arguments) {
     var command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(JvmOptions.ofRanks(Map.of(JvmOptions.VARIABLE, QUICK_TO_START)));
+    command.addAll(JvmOptions.ofRanks(options()));
     command.add("-Djava.io.tmpdir=" + folder.resolve("tmp"));
     command.addAll(jvmOptions);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of("-cp", PackedJars.classPath(), Main.class.getName()));
     command.addAll(List.of(arguments));
     return command;
+  }
+
+  private static Map<String, String> options() {
+    return Map.of(
+        JvmOptions.VARIABLE,
+        PackedJars.QUICK_TO_START,
+        JvmOptions.CACHE_VARIABLE,
+        PackedJars.startUpCache());
   }
 }

@@ -20,6 +20,13 @@ class JvmOptionsTests {
     assertThat(options("")).doesNotContain("-XX:+UseSerialGC", "");
   }
 
+  @Test
+  void aStartUpCacheIsUsedWhereThereIsOne() {
+    assertThat(JvmOptions.ofRanks(Map.of("FLOTILLA_AOT_CACHE", "/a b/start.aot")))
+        .contains("-XX:AOTCache=/a b/start.aot", "-Xlog:aot*=off");
+    assertThat(JvmOptions.ofRanks(Map.of())).noneMatch(option -> option.contains("aot"));
+  }
+
   private static Iterable<String> options(String chosen) {
     return JvmOptions.ofRanks(Map.of("FLOTILLA_JAVA_OPTIONS", chosen));
   }
