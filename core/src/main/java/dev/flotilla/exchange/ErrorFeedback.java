@@ -11,6 +11,8 @@ import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.RunState;
+import java.util.OptionalDouble;
+import java.util.function.Supplier;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.ScalarOptional;
 import org.bytedeco.pytorch.Tensor;
@@ -36,6 +38,7 @@ public final class ErrorFeedback implements AutoCloseable {
   private static final int TOTALS = 3;
 
   private final Collective collective;
+  private final Supplier<OptionalDouble> density;
   private double factor = 1;
   private boolean votesLast;
   private boolean areAllFinite;
@@ -46,7 +49,22 @@ public final class ErrorFeedback implements AutoCloseable {
 
   /** Prepares windows of a group of ranks. */
   public ErrorFeedback(Collective collective) {
+    this(collective, OptionalDouble::empty);
+  }
+
+  /**
+   * Prepares windows of a group of ranks.
+   *
+   * @param density tells which share of the gradients ranks have sent in the last window
+   */
+  public ErrorFeedback(Collective collective, Supplier<OptionalDouble> density) {
     this.collective = collective;
+    this.density = density;
+  }
+
+  /** Returns which share of the gradients ranks have sent in the last window, if it is known. */
+  OptionalDouble density() {
+    return density.get();
   }
 
   /** Returns what this rank's gradients have to be multiplied by before they are sent or kept. */

@@ -36,6 +36,10 @@ final class ExchangeRecord {
     }
   }
 
+  long hidden() {
+    return hidden;
+  }
+
   private boolean sameBuckets(List<BucketTime> buckets) {
     return latest.stream()
         .map(BucketTime::bucket)

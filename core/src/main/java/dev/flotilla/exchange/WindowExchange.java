@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
@@ -247,6 +248,16 @@ public final class WindowExchange implements AutoCloseable {
   public void remember(RunState state) {
     exchange.remember(state);
     plan.remember(state);
+  }
+
+  /** Returns for how long buckets were reduced while backward went on, in nanoseconds. */
+  public long hiddenNanos() {
+    return record.hidden();
+  }
+
+  /** Returns which share of the gradients ranks have sent in the last window, where not all. */
+  public OptionalDouble density() {
+    return exchange.feedback().map(ErrorFeedback::density).orElse(OptionalDouble.empty());
   }
 
   /** Returns what the run's summary should say. */

@@ -60,6 +60,25 @@ public sealed interface TrainingEvent {
       implements TrainingEvent {}
 
   /**
+   * What this rank has measured of itself, at an update that is logged; no part of the run's
+   * record.
+   *
+   * @param update updates made so far
+   * @param seconds where the time of its steps went since it was started: data, forward, backward,
+   *     exchange, update, other; and hidden, the part of backward in which buckets were reduced
+   * @param residentBytes main memory of its process
+   * @param bytesSent what it has sent in exchanges, in all attempts at this run
+   * @param density share of the gradients that ranks have sent in the last window, or null for all
+   */
+  record Timed(
+      long update,
+      Map<String, Double> seconds,
+      long residentBytes,
+      long bytesSent,
+      @Nullable Double density)
+      implements TrainingEvent {}
+
+  /**
    * An epoch ends, before its evaluation.
    *
    * @param epoch number of the epoch, from 0

@@ -34,6 +34,7 @@ final class GradientPasses {
   private final ForwardBackward pass;
   private final Consumer<String> notices;
   private final StepRunner runner;
+  private final StepClock clock;
   private final boolean isAlone;
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
 
@@ -51,6 +52,7 @@ final class GradientPasses {
    */
   GradientPasses(Workers workers, StepContext context, SegmentChain chain, StepRunner runner) {
     this.runner = runner;
+    this.clock = runner.clock();
     this.isAlone = context.collective().size() == 1 && context.model().device().isCuda();
     this.model = context.model();
     this.gradients = model.arena().gradients();
@@ -185,11 +187,20 @@ final class GradientPasses {
 
   private void run(List<Batch> batches, MicroStep step) {
     try (var _ = TensorScope.open()) {
-      backward(pass.forward(batches, step), step);
+      long start = StepClock.now();
+      var losses = pass.forward(batches, step);
+      clock.forwardSince(start);
+      backward(losses, step);
     }
   }
 
   private void backward(List<LossTerms> losses, MicroStep step) {
+    long start = StepClock.now();
+    addGradients(losses, step);
+    clock.backwardSince(start);
+  }
+
+  private void addGradients(List<LossTerms> losses, MicroStep step) {
     losses.forEach(GradientPasses::requireTerms);
     if (losses.isEmpty()) {
       pass.backward(losses, step);

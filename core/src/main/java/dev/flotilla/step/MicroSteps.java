@@ -13,6 +13,7 @@ import dev.flotilla.state.Stateful;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.function.LongToDoubleFunction;
 
 /**
@@ -188,6 +189,16 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     Map<String, Object> metrics = new LinkedHashMap<>(passes.metrics());
     metrics.putAll(workers.metrics());
     return metrics;
+  }
+
+  /** Returns where the time of this rank's steps went. */
+  public StepSeconds seconds() {
+    return runner.clock().seconds(workers.exchange().hiddenNanos());
+  }
+
+  /** Returns which share of the gradients ranks have sent in the last window, where not all. */
+  public OptionalDouble density() {
+    return workers.exchange().density();
   }
 
   /** Returns what follows an update. */

@@ -28,6 +28,7 @@ final class StepRunner {
   private final WindowExchange exchange;
   private final RunningStatistics statistics;
   private final LongToDoubleFunction learningRate;
+  private final StepClock clock = new StepClock();
   private final Consumer<String> notices;
   private final int ranks;
   private final Runnable heard;
@@ -63,6 +64,10 @@ final class StepRunner {
     exchange = workers.exchange();
   }
 
+  StepClock clock() {
+    return clock;
+  }
+
   StepWorkers workers() {
     return workers;
   }
@@ -94,12 +99,16 @@ final class StepRunner {
     if (isConditionDue() && !apply(workers.conditions(), GradientView.unexchanged(arena))) {
       throw new IllegalStateException("a micro-step whose gradients leave cannot drop its window");
     }
+    long start = StepClock.now();
     exchange.endMicroStep();
+    clock.exchangeSince(start);
   }
 
   /** Ends the window with an exchange and an update. */
   StepOutcome update(MicroStep at, long updates) {
     step = at;
+    long start = StepClock.now();
+    long exchangeBefore = clock.exchange();
     try {
       boolean isExchanged = exchange.isBegun() || condition();
       var verdict = isExchanged ? exchange(updates) : new Verdict(gradients.totals(), false);
@@ -117,6 +126,7 @@ final class StepRunner {
     } finally {
       exchange.leave();
       workers.unreached().putBack();
+      clock.updateSince(start, exchangeBefore);
     }
   }
 
@@ -148,20 +158,26 @@ final class StepRunner {
   }
 
   private Verdict reduceThenJudge(long updates) {
+    long start = StepClock.now();
     exchange.begin();
     // What an exchange keeps holds the decay of weights too.
     workers.unreached().setAside();
     var totals = exchange.finish();
+    clock.exchangeSince(start);
     return new Verdict(totals, judge(totals, updates));
   }
 
   private Verdict judgeThenReduce(long updates) {
+    long start = StepClock.now();
     exchange.begin();
+    clock.exchangeSince(start);
     var totals = gradients.totals();
     boolean proceeds = judge(totals, updates);
     if (proceeds) {
       workers.unreached().setAside();
+      long judged = StepClock.now();
       exchange.finish();
+      clock.exchangeSince(judged);
     }
     return new Verdict(totals, proceeds);
   }
@@ -202,7 +218,9 @@ final class StepRunner {
     boolean counts = verdict.proceeds() || workers.isAlone();
     var finding = workers.finite().finding();
     var outcome = new StepOutcome(step, counts, verdict.totals(), counts ? lr : 0, finding);
+    long start = StepClock.now();
     workers.sync().afterWindow(outcome);
+    clock.exchangeSince(start);
     if (counts) {
       workers.average().afterUpdate(updates + 1);
     }

@@ -113,7 +113,7 @@ final class EventLog implements EventSink, Stateful, AutoCloseable {
 
   @Override
   public void on(TrainingEvent event) {
-    if (event instanceof TrainingEvent.Resumed
+    if (MeasuredLog.takes(event)
         || event instanceof TrainingEvent.Measured
         || (goesOn && event instanceof TrainingEvent.Started)) {
       return;

@@ -1,11 +1,14 @@
 package dev.flotilla.train;
 
+import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.DeviceMemory;
+import dev.flotilla.memory.ProcessMemory;
 import dev.flotilla.model.Score;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.StepOutcome;
+import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Says how a fit is going: logged updates with their speed, and evaluations. */
@@ -14,11 +17,33 @@ final class FitLog {
   private final TrainerParts parts;
   private final FitProgress progress;
   private final EventSink sink;
+  private final DoubleSupplier dataWait;
+  private double secondsBefore;
 
-  FitLog(TrainerParts parts, FitProgress progress) {
+  /**
+   * Makes one.
+   *
+   * @param dataWait seconds that this rank has waited for data so far
+   */
+  FitLog(TrainerParts parts, FitProgress progress, DoubleSupplier dataWait) {
     this.parts = parts;
     this.progress = progress;
     this.sink = parts.settings().events();
+    this.dataWait = dataWait;
+  }
+
+  /** Hears for how long earlier attempts have trained. */
+  void begin(double seconds) {
+    secondsBefore = seconds;
+  }
+
+  /**
+   * Returns where this rank's time went.
+   *
+   * @param seconds time spent training so far
+   */
+  StepLedger ledger(double seconds) {
+    return new StepLedger(dataWait.getAsDouble(), parts.steps().seconds(), seconds - secondsBefore);
   }
 
   /**
@@ -35,6 +60,7 @@ final class FitLog {
           new TrainingEvent.DeviceUsed(
               parts.steps().updates(), device.toString(), memory.liveBytes(), memory.peakBytes()));
     }
+    sink.on(timed(seconds));
     Score score = parts.chain().lastScore();
     sink.on(
         new TrainingEvent.Updated(
@@ -46,6 +72,16 @@ final class FitLog {
             orNull(score.acc1()),
             orNull(score.acc5()),
             rate));
+  }
+
+  private TrainingEvent.Timed timed(double seconds) {
+    var density = parts.steps().density();
+    return new TrainingEvent.Timed(
+        parts.steps().updates(),
+        ledger(seconds).byName(),
+        ProcessMemory.residentBytes(),
+        parts.sentBefore().plus(Traffic.EXCHANGE, parts.collective()).bytesSent(),
+        density.isPresent() ? density.getAsDouble() : null);
   }
 
   /** Returns the speed since the update that was logged before. */

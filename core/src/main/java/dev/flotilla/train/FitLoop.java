@@ -10,6 +10,7 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepOutcome;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** The loop of {@link Trainer#fit}: epochs, micro-steps, logged updates, evaluations, saves. */
 final class FitLoop {
@@ -34,6 +35,7 @@ final class FitLoop {
   private final FitEvaluations evaluations;
   private long emptyWindows;
   private double dataWait;
+  private @Nullable BatchLoader loading;
 
   FitLoop(Trainer trainer, EpochSource source, int epochs) {
     this.trainer = trainer;
@@ -44,7 +46,7 @@ final class FitLoop {
     this.ranks = settings.world().size();
     this.progress = parts.progress();
     this.link = trainer.link();
-    this.log = new FitLog(parts, progress);
+    this.log = new FitLog(parts, progress, this::dataWait);
     this.callbacks = parts.callbacks();
     this.saves = new FitSaves(parts, link, training);
     this.evaluations = new FitEvaluations(parts, log, saves, link, training);
@@ -93,6 +95,7 @@ final class FitLoop {
                 length.isKnown() ? length.updates() : 0,
                 length.epochs()));
     training.start(progress.seconds);
+    log.begin(progress.seconds);
     noteIfLessIsAsked();
     evaluations.makeUp();
     boolean goesOn = true;
@@ -114,6 +117,7 @@ final class FitLoop {
         progress.loss(),
         training.seconds(),
         dataWait,
+        log.ledger(training.seconds()).byName(),
         damagedSamples(),
         progress.evaluation);
   }
@@ -130,6 +134,11 @@ final class FitLoop {
           }
         });
     return damaged;
+  }
+
+  /** Returns for how long this rank has waited for data. */
+  private double dataWait() {
+    return dataWait + (loading == null ? 0 : loading.waitedSeconds());
   }
 
   private boolean isDone() {
@@ -171,8 +180,10 @@ final class FitLoop {
     var shard = source.epoch(progress.firstEpoch + epoch, settings.world().rank(), ranks);
     boolean isOver;
     try (var loader = shard.loader().pinned(trainer.model().device().isCuda())) {
+      loading = loader;
       runSteps(epoch, shard, loader);
-      dataWait += loader.waitedSeconds();
+      dataWait = dataWait();
+      loading = null;
       isOver = !shard.has(progress.index);
     }
     if (!isOver) {

@@ -2,6 +2,7 @@ package dev.flotilla.train;
 
 import dev.flotilla.data.Dataset;
 import dev.flotilla.pass.Evaluation;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -14,6 +15,9 @@ import java.util.OptionalLong;
  * @param loss mean loss of the last accumulation window
  * @param seconds time spent training, evaluations left out
  * @param dataWaitSeconds time of it that this rank has waited for data, since it was started
+ * @param stepSeconds where the time of this rank went, since it was started: data, forward,
+ *     backward, exchange, update, other; and hidden, the part of backward in which gradients were
+ *     reduced
  * @param damagedSamples training samples found damaged on any rank, where others stand for them
  * @param evaluation the last evaluation, if the loop made any
  */
@@ -24,6 +28,7 @@ public record FitResult(
     double loss,
     double seconds,
     double dataWaitSeconds,
+    Map<String, Double> stepSeconds,
     OptionalLong damagedSamples,
     Optional<Evaluation> evaluation) {
 

@@ -25,7 +25,7 @@ final class OwnSteps implements Stateful {
     this.parts = parts;
     this.settings = parts.settings();
     this.callbacks = parts.callbacks();
-    this.log = new FitLog(parts, progress);
+    this.log = new FitLog(parts, progress, () -> 0);
   }
 
   /** Returns the number of the epoch that is under way, from 0. */

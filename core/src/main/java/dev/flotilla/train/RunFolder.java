@@ -15,7 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The folder of one run: {@code events.jsonl}, {@code summary.json}, {@code model.safetensors}.
+ * The folder of one run: {@code events.jsonl}, {@code measured.jsonl}, {@code summary.json}, {@code
+ * model.safetensors}.
  *
  * <p>Written by rank 0 alone; the folder is private to its owner.
  */
@@ -28,6 +29,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   private final FolderLock lock;
   private final RunMark mark;
   private final EventLog events;
+  private final MeasuredLog measured;
   private final EventJson json = new EventJson();
 
   private RunFolder(Path folder, FolderLock lock, RunMark mark) {
@@ -35,6 +37,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     this.lock = lock;
     this.mark = mark;
     this.events = new EventLog(RunPaths.eventsIn(folder));
+    this.measured = new MeasuredLog(RunPaths.measuredIn(folder));
   }
 
   /**
@@ -135,13 +138,22 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   /** Begins a new run, unless it is known already that it goes on. */
   void begin() {
     if (!events.isOpen()) {
-      decide(events::begin);
+      decide(
+          () -> {
+            events.begin();
+            measured.open(null);
+          });
     }
   }
 
   /** Goes on from a checkpoint that was restored, with the events that came before it. */
   void goOnFrom(Path checkpoint) {
-    decide(() -> events.goOnFrom(eventsBefore(checkpoint)));
+    decide(
+        () -> {
+          var before = folderBefore(checkpoint);
+          events.goOnFrom(RunPaths.eventsIn(before));
+          measured.open(RunPaths.measuredIn(before));
+        });
   }
 
   private interface Decision {
@@ -159,16 +171,16 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     }
   }
 
-  /** Events of the run that saved a checkpoint: beside it if it was put aside, or around it. */
-  private Path eventsBefore(Path checkpoint) {
+  /** Where the events of a checkpoint's run are: beside it if it was put aside, or around it. */
+  private Path folderBefore(Path checkpoint) {
     var around = checkpoint.toAbsolutePath().normalize().getParent();
     for (int i = 0; i < 2 && around != null; i++) {
       if (Files.exists(RunPaths.eventsIn(around))) {
-        return RunPaths.eventsIn(around);
+        return around;
       }
       around = around.getParent();
     }
-    return RunPaths.eventsIn(folder);
+    return folder;
   }
 
   /** Copies the events to checkpoints that are put aside, as this run will cut its own. */
@@ -197,6 +209,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   @Override
   public void on(TrainingEvent event) {
     events.on(event);
+    measured.on(event);
   }
 
   /** Writes what the run achieved; to a new name first, so that a half-written one never shows. */

@@ -19,6 +19,7 @@ public final class RunPaths {
 
   private static final String EVENTS = "events.jsonl";
   static final String SUMMARY = "summary.json";
+  private static final String MEASURED = "measured.jsonl";
   private static final String MODEL = "model.safetensors";
   static final String PREPROCESSING = "preprocessing.json";
   private static final String EMA = "model-ema.safetensors";
@@ -44,6 +45,11 @@ public final class RunPaths {
   /** Returns the path of the events in a run's folder. */
   public static Path eventsIn(Path folder) {
     return folder.resolve(EVENTS);
+  }
+
+  /** Returns the path of what was measured, in a run's folder. */
+  static Path measuredIn(Path folder) {
+    return folder.resolve(MEASURED);
   }
 
   /** Returns the path of the summary in a run's folder. */

@@ -59,6 +59,7 @@ public final class RunSummary {
     }
     summary.put("train_seconds", result.seconds());
     summary.put("data_wait_seconds", result.dataWaitSeconds());
+    summary.put("step_seconds", StepLedger.ofAll(result.stepSeconds(), collective));
     result.damagedSamples().ifPresent(count -> summary.put("damaged_samples", count));
     summary.put("wall_seconds", wallSeconds);
     summary.putAll(trainer.metrics());

@@ -24,6 +24,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -71,6 +72,12 @@ class OwnLoopEventsTests {
               it.acc1(),
               it.acc5(),
               it.samplesPerSecond() > 0 ? 1 : 0);
+      case TrainingEvent.Timed it -> {
+        assertThat(it.seconds().get("forward")).isPositive();
+        assertThat(it.seconds().get("backward")).isPositive();
+        assertThat(it.seconds().get("update")).isPositive();
+        yield new TrainingEvent.Timed(it.update(), Map.of(), 0, it.bytesSent(), it.density());
+      }
       case TrainingEvent.EpochEnded it -> new TrainingEvent.EpochEnded(it.epoch(), it.updates(), 0);
       default -> event;
     };
@@ -105,7 +112,9 @@ class OwnLoopEventsTests {
   }
 
   private static boolean isOfSteps(TrainingEvent event) {
-    return event instanceof TrainingEvent.Updated || event instanceof TrainingEvent.EpochEnded;
+    return event instanceof TrainingEvent.Updated
+        || event instanceof TrainingEvent.Timed
+        || event instanceof TrainingEvent.EpochEnded;
   }
 
   @Test

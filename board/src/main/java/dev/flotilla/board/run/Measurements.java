@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Measurements {
 
   private final Curves curves = new Curves();
-  private final List<Moment> restarts = new ArrayList<>();
+  private final List<Moment> moments = new ArrayList<>();
   private @Nullable StepTime times;
   private @Nullable Instant last;
 
@@ -24,9 +25,10 @@ final class Measurements {
     switch (Json.text(event.get("event"))) {
       case "resumed" -> {
         curves.cutBehind(update);
-        restarts.add(
-            new Moment(Moment.Kind.RESTART, update, time(event), "went on from " + update));
+        moments.add(new Moment(Moment.Kind.RESTART, update, time(event), "went on from " + update));
       }
+      case "straggler" ->
+          moments.add(new Moment(Moment.Kind.STRAGGLER, update, time(event), straggler(event)));
       case "timed" -> {
         last = time(event);
         curves.measured(event, update);
@@ -34,6 +36,17 @@ final class Measurements {
       }
       default -> {}
     }
+  }
+
+  private static String straggler(Map<String, Object> event) {
+    long rank = (long) Json.number(event.get("rank"));
+    return Json.number(event.get("share")) == 0
+        ? "rank %d keeps up again".formatted(rank)
+        : String.format(
+            Locale.ROOT,
+            "rank %d is slow: the others wait for it %.0f %% of the time",
+            rank,
+            100 * Json.number(event.get("share")));
   }
 
   static StepTime times(int rank, Map<String, Object> seconds) {
@@ -64,8 +77,8 @@ final class Measurements {
     return curves;
   }
 
-  List<Moment> restarts() {
-    return restarts;
+  List<Moment> moments() {
+    return moments;
   }
 
   Optional<StepTime> times() {

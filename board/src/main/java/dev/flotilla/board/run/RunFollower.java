@@ -149,7 +149,7 @@ public final class RunFollower {
 
   private List<Moment> timeline() {
     List<Moment> all = new ArrayList<>(events.timeline());
-    all.addAll(measurements.restarts());
+    all.addAll(measurements.moments());
     return all.stream()
         .sorted(Comparator.comparing(Moment::time))
         .map(it -> new Moment(it.kind(), it.update(), it.time(), secrets.hideIn(it.text())))

@@ -3,6 +3,7 @@ package dev.flotilla.strategy.compress;
 import dev.flotilla.state.RunState;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalDouble;
 
 /** Adds up what compression did, for the run's summary. */
 final class CompressionRecord {
@@ -16,6 +17,7 @@ final class CompressionRecord {
   private long waitNanos;
   private long applyNanos;
   private long measured;
+  private OptionalDouble lastDensity = OptionalDouble.empty();
 
   void selected(long nanos) {
     selectNanos += nanos;
@@ -42,6 +44,14 @@ final class CompressionRecord {
     compressible += elements;
     denseBytes += bytesDense;
     sentBytes += bytesSent;
+    if (elements > 0) {
+      lastDensity = OptionalDouble.of((double) entries / elements);
+    }
+  }
+
+  /** Returns which share of the compressed elements was sent in the last update. */
+  OptionalDouble lastDensity() {
+    return lastDensity;
   }
 
   /** Returns the time spent on choosing and applying since the start. */

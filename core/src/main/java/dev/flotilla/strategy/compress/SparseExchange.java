@@ -33,7 +33,7 @@ final class SparseExchange implements Exchange {
     this.compression = compression;
     this.collective = compression.collective();
     this.dense = Exchange.dense(collective);
-    this.feedback = new ErrorFeedback(collective);
+    this.feedback = new ErrorFeedback(collective, compression.record()::lastDensity);
   }
 
   @Override
