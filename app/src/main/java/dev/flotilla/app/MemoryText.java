@@ -28,6 +28,11 @@ final class MemoryText {
                   isKnown ? megabytes(it.total() + frozen) : "?"))
           .append("  %s%n".formatted(it.wire()));
     }
+    if (run.shardedParameters().isHalf()) {
+      text.append(
+          "stages have parameters in %s, and the float32 ones in slices%n"
+              .formatted(run.shardedParameters().word()));
+    }
     return text.append("activations come on top; flotilla fit-batch measures them\n").toString();
   }
 

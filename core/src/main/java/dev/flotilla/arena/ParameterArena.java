@@ -12,10 +12,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The flat tensors behind a model's trainable parameters and their gradients.
+ *
+ * <p>Parameters that passes compute with may have 16 bits: then they lie in sections of their own,
+ * are rounded from what is kept of the others, and leave gradients of 16 bits, which are added up
+ * in the arena's type.
  *
  * <p>Owns both tensors and the parameter handles; closing frees them.
  */
@@ -24,9 +29,12 @@ public final class ParameterArena implements AutoCloseable {
   private final Layout layout;
   private final ComputeDevice device;
   private final List<Section> sections = new ArrayList<>();
+  private final List<Section> computed;
   private final boolean isWhole;
+  private final boolean isHalf;
   private final Gradients gradients;
   private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+  private final Map<String, Tensor> weights;
   private final Set<Slot> reached = new HashSet<>();
   private @Nullable GatheredGradients gathered;
   private final @Nullable KeptSlices keptValues;
@@ -57,32 +65,56 @@ public final class ParameterArena implements AutoCloseable {
     this.layout = layout;
     this.device = device;
     isWhole = share == null;
-    gradients = new Gradients(layout, device, isWhole ? layout.length() : 0);
-    try (var _ = TensorScope.open()) {
-      for (var range : ranges) {
-        var section = new Section(range, layout.precision(), device);
-        sections.add(section);
-        layout.in(range).forEach(slot -> makeParameter(slot, section));
-        if (share != null) {
-          section.free();
-        }
+    boolean addsAll = share == null || share.addsWholeGradients();
+    gradients = new Gradients(layout, device, addsAll ? layout.length() : 0);
+    var type = layout.precision().scalarType();
+    isHalf = share != null && share.computed() != type;
+    computed = isHalf ? new ArrayList<>() : sections;
+    weights = isHalf ? new LinkedHashMap<>() : parameters;
+    for (var range : ranges) {
+      var section = addSection(sections, range, type);
+      if (share != null && isHalf) {
+        layout.in(range).forEach(slot -> weights.put(slot.spec().name(), leaf(slot, section)));
+        section.free();
+        addSection(computed, range, share.computed());
+      }
+      var passing = computed.getLast();
+      layout.in(range).forEach(slot -> parameters.put(slot.spec().name(), leaf(slot, passing)));
+      if (share != null) {
+        passing.free();
       }
     }
     keptValues =
         share == null ? null : new KeptSlices(layout, share.memory().apply(device), share.ranges());
   }
 
-  private void makeParameter(Slot slot, Section section) {
+  private Section addSection(List<Section> all, Range range, torch.ScalarType type) {
+    var section = new Section(range, type, device);
+    all.add(section);
+    return section;
+  }
+
+  private static Tensor leaf(Slot slot, Section section) {
     try (var _ = TensorScope.open()) {
       var flat = slot.range().of(section.flat(), section.range().offset());
       var leaf = flat.view(slot.spec().shape().toArray()).detach().set_requires_grad(true);
-      parameters.put(slot.spec().name(), TensorScope.keep(leaf));
+      return TensorScope.keep(leaf);
     }
   }
 
   /** Returns the parts that parameters lie in; one, unless they can be freed one by one. */
   public List<Section> sections() {
     return List.copyOf(sections);
+  }
+
+  /** Returns the parts that passes compute with: the same, or as many of 16 bits. */
+  public List<Section> computedSections() {
+    return List.copyOf(computed);
+  }
+
+  /** Tells whether passes compute with parameters of 16 bits. */
+  public boolean isHalf() {
+    return isHalf;
   }
 
   /** Returns a slot of a flat tensor in the parameter's shape. */
@@ -149,9 +181,14 @@ public final class ParameterArena implements AutoCloseable {
     return gradients;
   }
 
-  /** Returns the parameters by name, in forward order. */
+  /** Returns the parameters that passes compute with by name, in forward order. */
   public Map<String, Tensor> parameters() {
     return java.util.Collections.unmodifiableMap(parameters);
+  }
+
+  /** Returns the parameters that updates change by name, in forward order: what is saved. */
+  public Map<String, Tensor> weights() {
+    return java.util.Collections.unmodifiableMap(weights);
   }
 
   /** Makes a user's parameter live here, keeping its values. */
@@ -166,9 +203,9 @@ public final class ParameterArena implements AutoCloseable {
                 layout.in(section.range()).stream().anyMatch(it -> it.spec().name().equals(name)))
         .forEach(Section::allocate);
     try (var _ = TensorScope.open()) {
-      var place = previous.detach();
-      place.copy_(parameter.detach());
-      parameter.set_data(place);
+      var place = java.util.Objects.requireNonNull(weights.get(name));
+      place.detach().copy_(parameter.detach());
+      parameter.set_data(previous.detach());
       // A module that an earlier trainer has used still holds that trainer's gradients.
       parameter.mutable_grad().put(new Tensor());
       parameters.put(name, TensorScope.keep(new Tensor(parameter)));
@@ -215,10 +252,30 @@ public final class ParameterArena implements AutoCloseable {
     if (parameter.grad().defined()) {
       place.add_(parameter.grad());
       reached.add(slot);
-    } else {
+    } else if (!reached.contains(slot)) {
       unused.add(slot.spec().name());
     }
-    parameter.mutable_grad().put(place);
+    parameter.mutable_grad().put(isHalf ? new Tensor() : place);
+  }
+
+  /**
+   * Tells whether backward leaves whole gradients at parameters, to be added to the arena, because
+   * they have another type than it.
+   */
+  public boolean collectsGradients() {
+    return isHalf && gradients.kept().isEmpty();
+  }
+
+  /** Adds the gradient that backward has left at a parameter to the arena, and frees it. */
+  public void collectGradient(Slot slot) {
+    try (var _ = TensorScope.open()) {
+      var parameter = parameterAt(slot);
+      if (parameter.grad().defined()) {
+        view(gradients.values(), slot).add_(parameter.grad());
+        parameter.mutable_grad().put(new Tensor());
+        reached.add(slot);
+      }
+    }
   }
 
   /** Tells whether the first backward here has reached a parameter. */
@@ -271,7 +328,7 @@ public final class ParameterArena implements AutoCloseable {
 
   /** Frees what a pass that failed has left at parameters, where gradients lie there. */
   public void dropGradients() {
-    if (gradients.kept().isPresent()) {
+    if (gradients.kept().isPresent() || isHalf) {
       try (var _ = TensorScope.open()) {
         layout.slots().forEach(this::dropGradient);
       }
@@ -280,7 +337,7 @@ public final class ParameterArena implements AutoCloseable {
 
   /** Checks that no backward has replaced a gradient's memory by its own. */
   public void requireGradientsInPlace() {
-    if (gradients.kept().isPresent()) {
+    if (gradients.kept().isPresent() || isHalf) {
       return;
     }
     try (var _ = TensorScope.open()) {
@@ -303,6 +360,10 @@ public final class ParameterArena implements AutoCloseable {
   public void close() {
     if (gathered != null) {
       gathered.close();
+    }
+    if (isHalf) {
+      weights.values().forEach(TensorScope::free);
+      computed.forEach(Section::close);
     }
     parameters.values().forEach(TensorScope::free);
     gradients.close();

@@ -2,9 +2,9 @@ package dev.flotilla.arena;
 
 import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
-import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 
 /**
  * A part of a parameter arena with memory of its own, which can be freed and filled again while
@@ -21,10 +21,10 @@ public final class Section implements AutoCloseable {
   private final Tensor unnoticed;
   private boolean isPresent = true;
 
-  Section(Range range, Precision precision, ComputeDevice device) {
+  Section(Range range, torch.ScalarType type, ComputeDevice device) {
     this.range = range;
     try (var _ = TensorScope.open()) {
-      flat = TensorScope.keep(device.zeros(precision.scalarType(), range.length()));
+      flat = TensorScope.keep(device.zeros(type, range.length()));
       unnoticed = TensorScope.keep(flat.variable_data());
     }
   }

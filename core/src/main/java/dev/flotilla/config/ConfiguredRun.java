@@ -30,6 +30,7 @@ import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -126,7 +127,20 @@ public final class ConfiguredRun {
         BoundModel.layoutOf(config.model(), config.precision(), frozen),
         numbersPerParameter(),
         world.size(),
-        wire());
+        wire(),
+        shardedParameters());
+  }
+
+  /** Returns the type of parameters where they are sharded. */
+  public Dtype shardedParameters() {
+    return sharding().map(Sharding::parameters).orElse(Dtype.FP32);
+  }
+
+  private Optional<Sharding> sharding() {
+    return config.techniques().stream()
+        .filter(Sharding.class::isInstance)
+        .map(Sharding.class::cast)
+        .findFirst();
   }
 
   private Dtype wire() {
@@ -140,12 +154,7 @@ public final class ConfiguredRun {
 
   /** Returns the stage of sharding whose memory a run of the recipe takes; 0 for none. */
   public int stage() {
-    return config.techniques().stream()
-        .filter(Sharding.class::isInstance)
-        .map(Sharding.class::cast)
-        .mapToInt(it -> it.noSync() ? 1 : it.stage())
-        .findFirst()
-        .orElse(0);
+    return sharding().map(it -> it.noSync() ? 1 : it.stage()).orElse(0);
   }
 
   /** Returns how long a run by a plan of this recipe is. */

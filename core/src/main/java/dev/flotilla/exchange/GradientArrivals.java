@@ -12,7 +12,8 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 
 /**
- * Hears of each gradient right after backward has added it to the arena.
+ * Hears of each gradient right after backward has added it to the arena, or left it at its
+ * parameter to be added now.
  *
  * <p>A hook on a parameter itself would be too early: it runs before the addition. So the hooks
  * follow the nodes that add. Node and Java hook must stay reachable: a node that is freed takes its
@@ -34,7 +35,17 @@ final class GradientArrivals implements AutoCloseable {
     try (var _ = TensorScope.open()) {
       for (int i = 0; i < slots.size(); i++) {
         var parameter = arena.parameters().get(slots.get(i).spec().name());
-        follow(Objects.requireNonNull(parameter), new Hook(i, arrived));
+        var slot = slots.get(i);
+        follow(
+            Objects.requireNonNull(parameter),
+            new Hook(
+                i,
+                number -> {
+                  if (arena.collectsGradients()) {
+                    arena.collectGradient(slot);
+                  }
+                  arrived.accept(number);
+                }));
       }
     }
   }

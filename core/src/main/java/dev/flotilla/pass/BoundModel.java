@@ -220,7 +220,7 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
    * #bring}.
    */
   public SequencedMap<String, Tensor> stateInSections() {
-    var state = new TreeMap<String, Tensor>(arena.parameters());
+    var state = new TreeMap<String, Tensor>(arena.weights());
     state.putAll(frozen);
     state.putAll(buffers.buffers());
     return state;
@@ -311,7 +311,8 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
   private void remember(Section section, State weights) {
     try (var _ = TensorScope.open()) {
       for (var slot : arena.layout().in(section.range())) {
-        weights.tensor(slot.spec().name(), parameter(slot.spec().name()).detach());
+        var name = slot.spec().name();
+        weights.tensor(name, required(name, arena.weights().get(name)).detach());
       }
     }
   }

@@ -68,7 +68,7 @@ final class FirstValues {
             .map(Slot::spec)
             .filter(spec -> !brought.contains(spec.name()))
             .toList();
-    initialization.writeInto(drawn, name -> Objects.requireNonNull(arena.parameters().get(name)));
+    initialization.writeInto(drawn, name -> Objects.requireNonNull(arena.weights().get(name)));
     for (var section : sections) {
       more.accept(section);
       arena.takeValues(section);

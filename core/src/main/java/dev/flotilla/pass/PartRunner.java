@@ -1,6 +1,7 @@
 package dev.flotilla.pass;
 
 import dev.flotilla.data.Batch;
+import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
@@ -202,8 +203,26 @@ final class PartRunner implements AutoCloseable {
     waitFor(span.from(), () -> model.gate().enterBackward(first, last));
   }
 
-  /** Runs all parts in evaluation mode. */
+  /**
+   * Runs all parts in evaluation mode, in float32, or in 16 bits where parameters have no more;
+   * outputs are float32.
+   */
   Activations evaluate(Batch batch) {
+    if (!model.arena().isHalf()) {
+      return forward(batch);
+    }
+    try (var _ = Autocast.to(torch.ScalarType.BFloat16, model.device())) {
+      return new Activations(forward(batch).tensors().stream().map(PartRunner::widened).toList());
+    }
+  }
+
+  private static Tensor widened(Tensor output) {
+    return output.scalar_type().intern() == torch.ScalarType.BFloat16
+        ? output.to(torch.ScalarType.Float)
+        : output;
+  }
+
+  private Activations forward(Batch batch) {
     try (var relay = new Relay(inputs(batch))) {
       for (int part = 0; part < model.parts().size(); part++) {
         var forward = model.parts().get(part).part().forward();

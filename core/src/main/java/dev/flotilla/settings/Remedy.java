@@ -35,6 +35,8 @@ public enum Remedy {
   STATE_BESIDE_DEVICE("memory beside the device"),
   /** Gradients that every rank keeps whole until they are exchanged. */
   WHOLE_GRADIENTS("no slices of them"),
+  /** Forward in bf16. */
+  BF16_FORWARD("forward in bf16"),
   /** Buckets that leave after backward, not during it. */
   NO_OVERLAP("overlap to false");
 

@@ -215,7 +215,7 @@ final class GradientPasses {
         firstPasses = FirstPasses.PLACE_UNCHECKED;
       }
       case PLACE_UNCHECKED -> {
-        if (isAlone || gradients.kept().isPresent()) {
+        if (isAlone || gradients.kept().isPresent() || model.arena().isHalf()) {
           backwardWatched(losses, step);
         } else {
           pass.backward(losses, step);
@@ -228,12 +228,21 @@ final class GradientPasses {
   }
 
   private void backwardWatched(List<LossTerms> losses, MicroStep step) {
-    Runnable backward = () -> pass.backward(losses, step);
+    Runnable backward = () -> backwardCollected(losses, step);
     if (isAlone && gradients.kept().isEmpty()) {
       model.arena().addGradientsAfter(backward);
     } else {
       // Each of several batches gives a parameter a gradient of its own.
       runner.duringBackward(backward, step, List.of(chain.spans(), losses.size()));
+    }
+  }
+
+  /** What has not been collected on its arrival is now. */
+  private void backwardCollected(List<LossTerms> losses, MicroStep step) {
+    pass.backward(losses, step);
+    var arena = model.arena();
+    if (arena.collectsGradients() && !isAlone) {
+      arena.layout().slots().forEach(arena::collectGradient);
     }
   }
 

@@ -21,6 +21,8 @@ public enum Property {
   CONDITIONS_MICRO_STEPS("each micro-step is conditioned on its own"),
   /** Ranks hold parameters of their own at times. */
   LETS_RANKS_DIFFER("ranks update on their own between averages"),
+  /** Forward runs in bf16 what is safe there, whatever the type of parameters. */
+  COMPUTES_IN_BF16("forward computes in bf16"),
   /** Each rank keeps slices of parameters, gradients or the optimizer's memory. */
   SHARDS_STATE("each rank keeps slices of what all ranks would hold alike"),
   /** BatchNorm's statistics are taken over several micro-batches or ranks, by collectives. */

@@ -38,6 +38,7 @@ import java.util.Set;
  * @param useDynamicLossScaling whether s changes at all
  */
 @Remedy.Offer(Remedy.FEWER_SAVED_TENSORS)
+@Remedy.Offer(value = Remedy.BF16_FORWARD, as = "%s: {dtype: bf16}")
 public record MixedPrecision(
     @Setting(
             doc = "number type: bf16, or fp16 with a loss scale",
@@ -98,7 +99,7 @@ public record MixedPrecision(
       return List.of(
           new Claim(
               ForwardStage.PRECISION,
-              "compute in bf16, parameters in float32; its range needs no loss scale"));
+              "compute in bf16, with float32 sums; its range needs no loss scale"));
     }
     return List.of(
         new Claim(ForwardStage.PRECISION, "compute in fp16, parameters in float32"),
@@ -125,7 +126,12 @@ public record MixedPrecision(
 
   @Override
   public Set<Property> properties() {
-    return Set.of(Property.ONLY_SCALES_GRADIENTS, Property.CONDITIONS_MICRO_STEPS);
+    return dtype == Dtype.BF16
+        ? Set.of(
+            Property.ONLY_SCALES_GRADIENTS,
+            Property.CONDITIONS_MICRO_STEPS,
+            Property.COMPUTES_IN_BF16)
+        : Set.of(Property.ONLY_SCALES_GRADIENTS, Property.CONDITIONS_MICRO_STEPS);
   }
 
   @Override

@@ -41,9 +41,17 @@ final class GatheredSections {
 
   /** Starts to gather a section that is not there; all ranks do so in the same order. */
   void start(int section) {
-    if (sections.get(section).isPresent()) {
-      return;
+    if (!sections.get(section).isPresent()) {
+      renew(section);
     }
+  }
+
+  /**
+   * Starts to gather a section, over what may be there from before; all ranks do so in the same
+   * order.
+   */
+  void renew(int section) {
+    await(section);
     sections.get(section).allocate();
     List<Pending> arrivals = new ArrayList<>();
     underWay.put(section, arrivals);
@@ -52,7 +60,8 @@ final class GatheredSections {
       long offset = sections.get(section).range().offset();
       for (var unit : units.get(section)) {
         var place = unit.range().of(whole, offset);
-        // A slice may lie beside the device; it travels from its place in the whole.
+        // A slice may lie beside the device, or have more bits than what is gathered of it; it
+        // travels from its place in the whole.
         var slice = unit.slices().slice(place, group.rank());
         kept.of(unit.of(group.rank())).ifPresent(it -> slice.copy_(it, true));
         arrivals.add(group.allGather(place, slice, unit.slices(), Traffic.EXCHANGE));
@@ -80,6 +89,10 @@ final class GatheredSections {
   /** Waits for all that are under way. */
   void settle() {
     List.copyOf(underWay.keySet()).forEach(this::await);
+  }
+
+  void renewAll() {
+    IntStream.range(0, sections.size()).forEach(this::renew);
   }
 
   /** Frees what is not needed, but for what is still under way. */

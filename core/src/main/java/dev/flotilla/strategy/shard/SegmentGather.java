@@ -27,6 +27,11 @@ import java.util.stream.IntStream;
  * collectives, also one that has no batch. They have a process group of their own.
  *
  * <p>Sends (n − 1) / n of the parameters' bytes per rank in forward, and again in backward.
+ *
+ * <p>What passes compute with may be 16-bit copies. Then there are two sets of sections: the
+ * copies, which it gathers and frees, and the parameters themselves, which are gathered for readers
+ * alone. Copies that always stay are gathered anew after each update, while the next forward
+ * begins.
  */
 final class SegmentGather implements Sync, ParameterGate {
 
@@ -36,11 +41,14 @@ final class SegmentGather implements Sync, ParameterGate {
   private final KeptSlices kept;
   private final OwnSlices own;
   private final GatheredSections sections;
+  // Those of the parameters themselves; the same unless passes compute with copies.
+  private final GatheredSections masters;
   private final LentSections lent;
   private final SectionUses uses;
   private final int[] reach;
   // Sections that are not freed between two uses, but only when an update has changed them.
   private final Set<Integer> staying;
+  private final boolean areResident;
   // The section that is there for a reader alone.
   private int entered = NONE;
   private boolean isAlone;
@@ -52,28 +60,44 @@ final class SegmentGather implements Sync, ParameterGate {
    * Gathers in a group of its own.
    *
    * @param keptBytes how much may stay gathered from one use to the next
+   * @param areResident whether all of it always does
    */
-  SegmentGather(StepContext context, Slicing slicing, OwnSlices own, long keptBytes) {
+  SegmentGather(
+      StepContext context, Slicing slicing, OwnSlices own, long keptBytes, boolean areResident) {
     var all = context.collective();
     var group = all.size() == 1 ? all : all.subgroup(IntStream.range(0, all.size()).toArray());
     arena = context.arena();
     kept = arena.keptValues().orElseThrow();
     this.own = own;
-    sections = new GatheredSections(group, kept, arena.sections(), slicing);
-    lent = new LentSections(arena.sections());
+    this.areResident = areResident;
+    sections = new GatheredSections(group, kept, arena.computedSections(), slicing);
+    masters =
+        arena.isHalf() ? new GatheredSections(group, kept, arena.sections(), slicing) : sections;
+    lent = new LentSections(arena.computedSections());
     uses =
         new SectionUses(
             context.model().model(),
             arena.layout(),
             arena.sections().stream().map(Section::range).toList());
     reach = uses.reach();
-    staying = uses.staying(keptBytes / arena.layout().precision().bytes());
+    staying =
+        uses.staying(
+            areResident ? Long.MAX_VALUE : keptBytes / (arena.isHalf() ? Short.BYTES : bytes()));
     context.model().gate(this);
+  }
+
+  private int bytes() {
+    return arena.layout().precision().bytes();
+  }
+
+  /** Tells whether passes find all that they compute with, because a reader has it. */
+  private boolean hasAllForPasses() {
+    return isWhole && !arena.isHalf();
   }
 
   @Override
   public void beginForward() {
-    if (!isWhole) {
+    if (!hasAllForPasses()) {
       leaveBackward();
     }
   }
@@ -94,7 +118,7 @@ final class SegmentGather implements Sync, ParameterGate {
       lent.lend(uses.of(segment));
       return;
     }
-    if (isWhole || (first <= segment && segment <= last)) {
+    if (hasAllForPasses() || (first <= segment && segment <= last)) {
       return;
     }
     first = segment;
@@ -108,7 +132,7 @@ final class SegmentGather implements Sync, ParameterGate {
 
   @Override
   public void enterBackward(int from, int to) {
-    if (isWhole) {
+    if (hasAllForPasses()) {
       return;
     }
     first = from;
@@ -141,7 +165,7 @@ final class SegmentGather implements Sync, ParameterGate {
 
   @Override
   public boolean pausesBetweenSegments() {
-    return true;
+    return !areResident;
   }
 
   @Override
@@ -170,6 +194,11 @@ final class SegmentGather implements Sync, ParameterGate {
 
   private void freeAll() {
     sections.freeAll();
+    freeMasters();
+  }
+
+  private void freeMasters() {
+    masters.freeAll();
     isWhole = false;
     first = 0;
     last = -1;
@@ -177,13 +206,14 @@ final class SegmentGather implements Sync, ParameterGate {
 
   private void gatherAll() {
     beginForward();
-    sections.bringAll();
+    masters.bringAll();
     isWhole = true;
   }
 
   @Override
   public void settle() {
     sections.settle();
+    masters.settle();
   }
 
   @Override
@@ -197,7 +227,7 @@ final class SegmentGather implements Sync, ParameterGate {
 
   @Override
   public void forEachSection(List<Section> all, boolean changes, Consumer<Section> action) {
-    for (var section : sections.all()) {
+    for (var section : masters.all()) {
       enterSection(section);
       action.accept(section);
       if (changes) {
@@ -205,11 +235,14 @@ final class SegmentGather implements Sync, ParameterGate {
       }
     }
     leaveSection();
+    if (changes && arena.isHalf()) {
+      sections.freeAll();
+    }
   }
 
   @Override
   public void enterSection(Section section) {
-    int wanted = sections.all().indexOf(section);
+    int wanted = masters.all().indexOf(section);
     if (wanted == entered) {
       return;
     }
@@ -217,7 +250,7 @@ final class SegmentGather implements Sync, ParameterGate {
     settle();
     beginForward();
     if (!section.isPresent()) {
-      sections.bring(List.of(wanted));
+      masters.bring(List.of(wanted));
       entered = wanted;
     }
   }
@@ -225,7 +258,7 @@ final class SegmentGather implements Sync, ParameterGate {
   @Override
   public void leaveSection() {
     if (entered != NONE) {
-      sections.all().get(entered).free();
+      masters.all().get(entered).free();
       entered = NONE;
     }
   }
@@ -239,7 +272,12 @@ final class SegmentGather implements Sync, ParameterGate {
   @Override
   public void afterWindow(StepOutcome window) {
     if (window.updated()) {
-      freeAll();
+      if (areResident) {
+        freeMasters();
+        sections.renewAll();
+      } else {
+        freeAll();
+      }
     }
   }
 
@@ -260,7 +298,7 @@ final class SegmentGather implements Sync, ParameterGate {
     gatherAll();
     var result = action.get();
     if (!wasWhole) {
-      freeAll();
+      freeMasters();
     }
     return result;
   }

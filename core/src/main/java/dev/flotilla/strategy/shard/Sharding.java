@@ -7,6 +7,7 @@ import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
@@ -55,6 +56,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Slices may lie beside the device, in memory of the host or in files: those of the optimizer,
  * or of parameters too.
  *
+ * <p>Parameters may be bf16: then passes see rounded copies, whose gradients are bf16 too, and the
+ * parameters themselves are float32 slices. Sums and updates are float32.
+ *
  * @param stage what is sharded: 1 the optimizer's memory, 2 gradients too, 3 parameters too
  * @param noSync whether nothing is sent before an accumulation window ends
  * @param placement who decides what lies beside the device
@@ -62,6 +66,7 @@ import org.jspecify.annotations.Nullable;
  * @param keepGathered bytes of parameters that stay gathered from one use to the next, or null for
  *     none
  * @param offloadFolder where the files are that lie beside a CPU, or null for the usual place
+ * @param parameters what passes compute with and ranks send each other: fp32 or bf16
  */
 @Remedy.Offer(value = Remedy.SHARDED_STATE, as = "%s: {stage: 3}")
 @Remedy.Offer(
@@ -92,7 +97,14 @@ public record Sharding(
             def = "null")
         @Nullable ByteSize keepGathered,
     @Setting(doc = "folder for the files of offload on a CPU; null for /var/tmp", def = "null")
-        @Nullable Path offloadFolder)
+        @Nullable Path offloadFolder,
+    @Setting(
+            doc =
+                "type of the parameters and gradients that passes see and ranks send; with bf16 the"
+                    + " float32 master lies in slices",
+            def = "fp32",
+            words = {"fp32", "bf16"})
+        Dtype parameters)
     implements Strategy {
 
   /** Checks the settings. */
@@ -118,6 +130,11 @@ public record Sharding(
             "keep_gathered",
             "goes with stage 3, which alone gathers parameters for each use",
             keepGathered == null ? "null" : keepGathered.text())
+        .and(
+            parameters == Dtype.FP32 || parameters == Dtype.BF16,
+            "parameters",
+            "must be fp32 or bf16, as gradients of fp16 parameters would overflow or vanish",
+            parameters.word())
         .orThrow();
   }
 
@@ -128,27 +145,37 @@ public record Sharding(
 
   /** Shards up to a stage, with everything on the device. */
   public Sharding(int stage, boolean noSync) {
-    this(stage, noSync, Placement.STATIC, Offload.NONE, null, null);
+    this(stage, noSync, Placement.STATIC, Offload.NONE, null, null, Dtype.FP32);
   }
 
   /** Returns the same with slices beside the device. */
   public Sharding withOffload(Offload slices) {
-    return new Sharding(stage, noSync, Placement.STATIC, slices, keepGathered, offloadFolder);
+    return new Sharding(
+        stage, noSync, Placement.STATIC, slices, keepGathered, offloadFolder, parameters);
   }
 
   /** Returns the same with as many optimizer slices on the device as find room there. */
   public Sharding withPlacement(Placement by) {
-    return new Sharding(stage, noSync, by, offload, keepGathered, offloadFolder);
+    return new Sharding(stage, noSync, by, offload, keepGathered, offloadFolder, parameters);
   }
 
   /** Returns the same with so many bytes of parameters that stay gathered until the update. */
   public Sharding withKeepGathered(ByteSize size) {
-    return new Sharding(stage, noSync, placement, offload, size, offloadFolder);
+    return new Sharding(stage, noSync, placement, offload, size, offloadFolder, parameters);
   }
 
   /** Returns the same with files of offload in another folder. */
   public Sharding withOffloadFolder(Path folder) {
-    return new Sharding(stage, noSync, placement, offload, keepGathered, folder);
+    return new Sharding(stage, noSync, placement, offload, keepGathered, folder, parameters);
+  }
+
+  /** Returns the same with parameters and gradients of another type, and float32 slices. */
+  public Sharding withParameters(Dtype type) {
+    return new Sharding(stage, noSync, placement, offload, keepGathered, offloadFolder, type);
+  }
+
+  private boolean hasHalves() {
+    return parameters.isHalf();
   }
 
   private boolean keepsSlices() {
@@ -166,34 +193,48 @@ public record Sharding(
     if (stage == 3) {
       claims.add(
           new Claim(
-              ForwardStage.GATHER, "gather a segment's parameters before it runs, then free"));
+              ForwardStage.GATHER,
+              "gather a segment's parameters%s before it runs, then free".formatted(inHalves())));
     }
     claims.add(
         new Claim(
             ExchangePart.SUMS,
             keepsSlices()
-                ? "reduce-scatter after every micro-step: each rank keeps the sums of its slices"
-                : "reduce-scatter: each rank gets the sums of its slices"));
-    claims.add(new Claim(Phase.UPDATE, "optimizer on this rank's slices"));
+                ? "reduce-scatter%s after every micro-step: each rank keeps the sums of its slices"
+                    .formatted(inHalves())
+                : "reduce-scatter%s: each rank gets the sums of its slices".formatted(inHalves())));
+    claims.add(
+        new Claim(
+            Phase.UPDATE,
+            "optimizer on this rank's %sslices".formatted(hasHalves() ? "float32 " : "")));
     claims.add(
         new Claim(
             Phase.SYNC,
             stage == 3
                 ? "free what was gathered"
-                : "all-gather of parameters, while the next forward begins"));
+                : "all-gather of parameters%s, while the next forward begins"
+                    .formatted(inHalves())));
     return claims;
+  }
+
+  private String inHalves() {
+    return hasHalves() ? " in " + parameters.word() : "";
   }
 
   @Override
   public Optional<ParameterShare> share(Model model, Layout layout, Collective ranks) {
-    if (stage < 3) {
+    if (stage < 3 && !hasHalves()) {
       return Optional.empty();
     }
-    boolean isBeside = offload == Offload.OPTIMIZER_AND_PARAMETERS;
+    // Where all ranks hold 16-bit copies, slices are what only the update needs.
+    boolean isBeside =
+        stage < 3 ? offload != Offload.NONE : offload == Offload.OPTIMIZER_AND_PARAMETERS;
     return Optional.of(
         new ParameterShare(
             Slicing.of(model, layout, ranks.size()).of(ranks.rank()),
-            device -> memory(device, isBeside)));
+            device -> memory(device, isBeside),
+            hasHalves() ? parameters.scalarType() : layout.precision().scalarType(),
+            !keepsSlices()));
   }
 
   private StateMemory memory(ComputeDevice device, boolean isBeside) {
@@ -236,11 +277,15 @@ public record Sharding(
                     own.slices(),
                     optimizerMemory(device),
                     numbers -> addUp(numbers, collective)));
-    return stage < 3
-        ? workers.sync(new ParameterGather(context, slicing, own))
-        : workers
-            .forward(ForwardStage.GATHER, inner -> inner)
-            .sync(new SegmentGather(context, slicing, own, keptBytes()));
+    if (stage == 3) {
+      return workers
+          .forward(ForwardStage.GATHER, inner -> inner)
+          .sync(new SegmentGather(context, slicing, own, keptBytes(), false));
+    }
+    return workers.sync(
+        hasHalves()
+            ? new SegmentGather(context, slicing, own, keptBytes(), true)
+            : new ParameterGather(context, slicing, own));
   }
 
   /** Scalars travel from main memory, whatever carries tensors between GPUs. */
@@ -260,7 +305,8 @@ public record Sharding(
 
   private Exchange exchange(StepContext context, Slicing slicing, Dtype wire) {
     var collective = context.collective();
-    var sum = ReduceScatter.of(collective, wire);
+    // Nothing is lost of gradients that have no more bits.
+    var sum = ReduceScatter.of(collective, wire == Dtype.FP32 ? parameters : wire);
     return keepsSlices()
         ? new SliceExchange(collective, slicing, context.arena(), sum)
         : new ScatterExchange(collective, slicing, sum);
@@ -287,7 +333,21 @@ public record Sharding(
   public List<PlanIssue> issues(PlanFacts facts) {
     List<PlanIssue> issues = new ArrayList<>();
     boolean isBeside = offload != Offload.NONE || placement == Placement.AUTO;
-    if (facts.ranks() == 1 && !isBeside) {
+    if (hasHalves() && facts.layout().precision() != Precision.FLOAT32) {
+      issues.add(
+          PlanIssue.error(
+              "sharding rounds parameters to %s, but precision is float64"
+                  .formatted(parameters.word()),
+              "set parameters: fp32, or precision: float32"));
+    }
+    if (hasHalves() && !facts.has(Property.COMPUTES_IN_BF16)) {
+      issues.add(
+          PlanIssue.error(
+              "sharding has parameters in %s, but forward does not compute in it"
+                  .formatted(parameters.word()),
+              "add %s, or set parameters: fp32".formatted(Remedy.BF16_FORWARD.named())));
+    }
+    if (facts.ranks() == 1 && !isBeside && !hasHalves()) {
       issues.add(
           PlanIssue.warning(
               "sharding has no effect on one rank without offload", "remove it, or set offload"));

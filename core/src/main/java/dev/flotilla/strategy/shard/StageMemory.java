@@ -15,7 +15,8 @@ import java.util.stream.IntStream;
  * What a stage takes of a rank's memory, and of the wire, by formula; activations apart.
  *
  * @param stage what is sharded; 0 for nothing
- * @param parameters bytes of trainable parameters that a rank keeps
+ * @param parameters bytes of trainable parameters that a rank keeps, with the float32 slices of
+ *     16-bit ones
  * @param gradients bytes of gradients that it keeps
  * @param optimizer bytes that the optimizer remembers
  * @param passing bytes that a step takes for a while at most: buckets under way, and what is whole
@@ -35,44 +36,65 @@ public record StageMemory(
    * @param layout the trainable parameters
    * @param numbersPerParameter what the optimizer remembers
    * @param gradients their type on the wire
+   * @param parameters their type where they are sharded
    */
   public static List<StageMemory> ofAll(
-      Model model, Layout layout, int numbersPerParameter, int ranks, Dtype gradients) {
+      Model model,
+      Layout layout,
+      int numbersPerParameter,
+      int ranks,
+      Dtype gradients,
+      Dtype parameters) {
     List<StageMemory> all = new ArrayList<>();
     for (int stage = 0; stage <= LAST; stage++) {
-      all.add(of(stage, model, layout, numbersPerParameter, ranks, gradients));
+      all.add(of(stage, model, layout, numbersPerParameter, ranks, gradients, parameters));
     }
     return all;
   }
 
   static StageMemory of(
-      int stage, Model model, Layout layout, int numbersPerParameter, int ranks, Dtype gradients) {
+      int stage,
+      Model model,
+      Layout layout,
+      int numbersPerParameter,
+      int ranks,
+      Dtype gradients,
+      Dtype parameters) {
     var slicing = Slicing.of(model, layout, ranks);
     long whole = layout.bytes();
     long slices = slicing.most() * layout.precision().bytes();
+    boolean isHalf = stage > 0 && parameters.isHalf();
+    int width = isHalf ? Short.BYTES : layout.precision().bytes();
+    long copies = stage < 3 ? layout.length() * width : 0;
     return new StageMemory(
         stage,
-        stage < 3 ? whole : slices,
+        copies + (isHalf || stage == 3 ? slices : 0),
         stage < 2 ? whole : slices,
         numbersPerParameter * (stage < 1 ? whole : slices),
-        ranks == 1 ? 0 : layout.precision().bytes() * passing(stage, model, layout, slicing),
-        sent(gradients).get(stage));
+        ranks == 1 && !isHalf ? 0 : passing(stage, model, layout, slicing, width),
+        sent(stage, gradients, isHalf));
   }
 
-  /** Parameters are gathered in float32 whatever gradients are. */
-  private static List<String> sent(Dtype gradients) {
-    return gradients.isHalf()
-        ? List.of("1 / 2", "3 / 4", "(k + 2) / 4", "5 k / 4")
-        : List.of("1", "1", "(k + 1) / 2", "3 k / 2");
+  /** Parameters are gathered in float32 whatever gradients are, unless they are 16-bit copies. */
+  private static String sent(int stage, Dtype gradients, boolean isHalf) {
+    var all =
+        isHalf
+            ? List.of("1", "1 / 2", "(k + 1) / 4", "3 k / 4")
+            : gradients.isHalf()
+                ? List.of("1 / 2", "3 / 4", "(k + 2) / 4", "5 k / 4")
+                : List.of("1", "1", "(k + 1) / 2", "3 k / 2");
+    return all.get(stage);
   }
 
-  private static long passing(int stage, Model model, Layout layout, Slicing slicing) {
+  /** Buckets have the layout's type; what is whole of gradients and parameters may have less. */
+  private static long passing(int stage, Model model, Layout layout, Slicing slicing, int width) {
     if (stage == 0) {
       return 0;
     }
+    long buckets = slicing.ranks() == 1 ? 0 : underWay(stage, layout, slicing);
     long gradients = stage == 1 ? 0 : wholeGradients(model, layout);
     long parameters = stage == 3 ? wholeParameters(model, layout) : 0;
-    return underWay(stage, layout, slicing) + gradients + parameters;
+    return buckets * layout.precision().bytes() + (gradients + parameters) * width;
   }
 
   /**

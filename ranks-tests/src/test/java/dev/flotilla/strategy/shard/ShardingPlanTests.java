@@ -199,7 +199,8 @@ class ShardingPlanTests {
                     Placement.AUTO,
                     Offload.OPTIMIZER_AND_PARAMETERS,
                     new ByteSize(1),
-                    null))
+                    null,
+                    Dtype.FP32))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("offload: goes with placement: static")
         .hasMessageContaining("offload: moves parameters at stage 3 alone")

@@ -20,7 +20,7 @@ class StageMemoryTests {
 
   private static StageMemory adam(int stage, Model model, int ranks) {
     var layout = Layout.of(model.parameters(), Precision.FLOAT32);
-    return StageMemory.of(stage, model, layout, 2, ranks, Dtype.FP32);
+    return StageMemory.of(stage, model, layout, 2, ranks, Dtype.FP32, Dtype.FP32);
   }
 
   /** Adam in float32: 16, 8 + 8/N, 4 + 12/N and 16/N bytes, besides what passes. */

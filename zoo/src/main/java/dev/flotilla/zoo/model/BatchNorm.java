@@ -11,6 +11,7 @@ import dev.flotilla.onnx.OnnxGraph;
 import dev.flotilla.onnx.OnnxLayers;
 import dev.flotilla.onnx.OnnxValue;
 import java.util.List;
+import java.util.function.Supplier;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -59,8 +60,8 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
 
     private final Tensor scale;
     private final Tensor offset;
-    private final TensorOptional gamma;
-    private final TensorOptional beta;
+    private final Supplier<TensorOptional> gamma;
+    private final Supplier<TensorOptional> beta;
     private final TensorOptional mean;
     private final TensorOptional variance;
     private final TensorOptional none;
@@ -73,8 +74,8 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
     BoundNorm(BatchNorm norm, Weights weights) {
       scale = weights.parameter(norm.name + ".weight");
       offset = weights.parameter(norm.name + ".bias");
-      gamma = weights.optional(norm.name + ".weight");
-      beta = weights.optional(norm.name + ".bias");
+      gamma = Norm.wide(weights, norm.name + ".weight");
+      beta = Norm.wide(weights, norm.name + ".bias");
       Tensor runningMean = weights.buffer(norm.name + ".running_mean");
       Tensor runningVariance = weights.buffer(norm.name + ".running_var");
       mean = weights.own(new TensorOptional(runningMean));
@@ -105,8 +106,8 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
       }
       return torch.batch_norm(
           input,
-          gamma,
-          beta,
+          gamma.get(),
+          beta.get(),
           isStill ? none : mean,
           isStill ? none : variance,
           mode.isTraining(),

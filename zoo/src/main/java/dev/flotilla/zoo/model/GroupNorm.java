@@ -28,9 +28,9 @@ record GroupNorm(String name, long channels, long groups, double scale) implemen
 
   @Override
   public Bound bind(Weights weights) {
-    var gamma = weights.optional(name + ".weight");
-    var beta = weights.optional(name + ".bias");
-    return (input, _) -> torch.group_norm(input, groups, gamma, beta, EPSILON, true);
+    var gamma = Norm.wide(weights, name + ".weight");
+    var beta = Norm.wide(weights, name + ".bias");
+    return (input, _) -> torch.group_norm(input, groups, gamma.get(), beta.get(), EPSILON, true);
   }
 
   @Override

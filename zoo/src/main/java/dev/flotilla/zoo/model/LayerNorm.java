@@ -24,10 +24,10 @@ record LayerNorm(String name, long width, double epsilon) implements Layer {
 
   @Override
   public Bound bind(Weights weights) {
-    var gamma = weights.optional(name + ".weight");
-    var beta = weights.optional(name + ".bias");
+    var gamma = Norm.wide(weights, name + ".weight");
+    var beta = Norm.wide(weights, name + ".bias");
     long[] shape = {width};
-    return (input, _) -> torch.layer_norm(input, shape, gamma, beta, epsilon, true);
+    return (input, _) -> torch.layer_norm(input, shape, gamma.get(), beta.get(), epsilon, true);
   }
 
   @Override
