@@ -3,15 +3,13 @@ package dev.flotilla.data;
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /** Samples that are kept in memory once they were loaded. */
-final class CachedDataset implements Dataset {
+final class CachedDataset implements DerivedDataset {
 
   private final Dataset source;
   private final AtomicReferenceArray<@Nullable StoredSample> kept;
@@ -27,8 +25,8 @@ final class CachedDataset implements Dataset {
   }
 
   @Override
-  public int size() {
-    return source.size();
+  public Dataset source() {
+    return source;
   }
 
   @Override
@@ -51,26 +49,6 @@ final class CachedDataset implements Dataset {
         kept.set(missing[i], read.get(i));
       }
     }
-  }
-
-  @Override
-  public Optional<BitSet> damaged() {
-    return source.damaged();
-  }
-
-  @Override
-  public int loadingThreads() {
-    return source.loadingThreads();
-  }
-
-  @Override
-  public boolean countsTokens() {
-    return source.countsTokens();
-  }
-
-  @Override
-  public int tokens(int sample) {
-    return source.tokens(sample);
   }
 
   @Override

@@ -2,14 +2,12 @@ package dev.flotilla.data;
 
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.function.Function;
 
 /** Samples that are made of those of another data set, one by one. */
-final class MappedDataset implements Dataset {
+final class MappedDataset implements DerivedDataset {
 
   private final Dataset source;
   private final Function<Batch, Batch> change;
@@ -20,8 +18,8 @@ final class MappedDataset implements Dataset {
   }
 
   @Override
-  public int size() {
-    return source.size();
+  public Dataset source() {
+    return source;
   }
 
   @Override
@@ -68,30 +66,5 @@ final class MappedDataset implements Dataset {
                   Objects.requireNonNullElse(failure.getMessage(), failure.toString())),
           failure);
     }
-  }
-
-  @Override
-  public Optional<BitSet> damaged() {
-    return source.damaged();
-  }
-
-  @Override
-  public int loadingThreads() {
-    return source.loadingThreads();
-  }
-
-  @Override
-  public boolean changesByEpoch() {
-    return source.changesByEpoch();
-  }
-
-  @Override
-  public boolean countsTokens() {
-    return source.countsTokens();
-  }
-
-  @Override
-  public int tokens(int sample) {
-    return source.tokens(sample);
   }
 }

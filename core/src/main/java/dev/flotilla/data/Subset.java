@@ -6,14 +6,19 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /** Some samples of a data set, which keep what is drawn at random for them. */
-final class Subset implements Dataset {
+final class Subset implements DerivedDataset {
 
-  private final Dataset all;
+  private final Dataset source;
   private final int[] chosen;
 
-  Subset(Dataset all, int[] chosen) {
-    this.all = all;
+  Subset(Dataset source, int[] chosen) {
+    this.source = source;
     this.chosen = chosen;
+  }
+
+  @Override
+  public Dataset source() {
+    return source;
   }
 
   @Override
@@ -27,17 +32,18 @@ final class Subset implements Dataset {
 
   @Override
   public Batch load(int[] samples) {
-    return all.load(inAll(samples));
+    return source.load(inAll(samples));
   }
 
   @Override
   public Batch load(int[] samples, long seed, long epoch) {
-    return all.load(inAll(samples), seed, epoch);
+    return source.load(inAll(samples), seed, epoch);
   }
 
   @Override
   public Optional<BitSet> damaged() {
-    return all.damaged()
+    return source
+        .damaged()
         .map(
             damaged -> {
               var here = new BitSet();
@@ -49,28 +55,13 @@ final class Subset implements Dataset {
   }
 
   @Override
-  public int loadingThreads() {
-    return all.loadingThreads();
-  }
-
-  @Override
-  public boolean changesByEpoch() {
-    return all.changesByEpoch();
-  }
-
-  @Override
-  public boolean countsTokens() {
-    return all.countsTokens();
-  }
-
-  @Override
   public int tokens(int sample) {
-    return all.tokens(chosen[sample]);
+    return source.tokens(chosen[sample]);
   }
 
   @Override
   public int[] labels() {
-    int[] labels = all.labels();
+    int[] labels = source.labels();
     return Arrays.stream(chosen).map(sample -> labels[sample]).toArray();
   }
 }
