@@ -64,12 +64,23 @@ public record Csv(
             || delimiter.equals("\t");
     Check.that(isOne, "delimiter", "must be one character, such as , ; or \\t", delimiter)
         .orThrow();
-    TableSettings.check(testFraction, task, classes, text);
-    testFraction = TableSettings.fraction(testPath, testFraction, preprocessing);
+    TableSource.check(testFraction, task, classes, text);
+    testFraction = TableSource.fraction(testPath, testFraction, preprocessing);
   }
 
   /** Describes a file with everything else by default: four fifths to train with, classes. */
   public static Csv of(Path path, String label) {
+    return whole(path, label, null);
+  }
+
+  /**
+   * Returns the rows of any file as those were made that a run was trained with, for prediction.
+   */
+  public static Csv like(Path run, Path file) {
+    return whole(file, null, run.resolve(Preprocessing.FILE));
+  }
+
+  private static Csv whole(Path path, @Nullable String label, @Nullable Path preprocessing) {
     return new Csv(
         TableFile.of(path),
         null,
@@ -81,58 +92,33 @@ public record Csv(
         Columns.all(),
         null,
         ",",
-        null);
-  }
-
-  /**
-   * Returns the rows of any file as those were made that a run was trained with, for prediction.
-   */
-  public static Csv like(Path run, Path file) {
-    return new Csv(
-        TableFile.of(file),
-        null,
-        null,
-        0,
-        null,
-        TableTask.CLASSIFICATION,
-        List.of(),
-        Columns.all(),
-        null,
-        ",",
-        run.resolve(Preprocessing.FILE));
+        preprocessing);
   }
 
   /** Returns this table with a file of its own to test with. */
   public Csv testedOn(Path file) {
-    return new Csv(
-        path, file, null, splitSeed, label, task, classes, columns, text, delimiter, preprocessing);
+    return with(file, null, task, columns);
   }
 
   /** Returns this table with other settings of its columns. */
   public Csv withColumns(Columns other) {
-    return new Csv(
-        path,
-        testPath,
-        testFraction,
-        splitSeed,
-        label,
-        task,
-        classes,
-        other,
-        text,
-        delimiter,
-        preprocessing);
+    return with(testPath, testFraction, task, other);
   }
 
   /** Returns this table for a regression: the label is a number. */
   public Csv regression() {
+    return with(testPath, testFraction, TableTask.REGRESSION, columns);
+  }
+
+  private Csv with(
+      @Nullable Path test, @Nullable Double fraction, TableTask task, Columns columns) {
     return new Csv(
         path,
-        testPath,
-        testFraction,
+        test,
+        fraction,
         splitSeed,
         label,
-        TableTask.REGRESSION,
+        task,
         classes,
         columns,
         text,
@@ -141,19 +127,7 @@ public record Csv(
   }
 
   @Override
-  public TableSettings settings() {
-    return new TableSettings(
-        "csv",
-        delimiter.charAt(0),
-        path.path(),
-        testPath,
-        testFraction,
-        splitSeed,
-        label,
-        task,
-        classes,
-        columns,
-        text,
-        preprocessing);
+  public TableReader open(Path file) {
+    return new CsvRows(file, delimiter.charAt(0));
   }
 }

@@ -2,8 +2,10 @@ package dev.flotilla.zoo.table;
 
 import dev.flotilla.settings.Setting;
 import dev.flotilla.settings.Summary;
+import dev.flotilla.zoo.data.DataProblem;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,15 +54,28 @@ public record Parquet(
         @Nullable Path preprocessing)
     implements TableSource {
 
+  private static final String FORMAT = "parquet";
+
   /** Checks the settings. */
   public Parquet {
     classes = List.copyOf(classes);
-    TableSettings.check(testFraction, task, classes, text);
-    testFraction = TableSettings.fraction(testPath, testFraction, preprocessing);
+    TableSource.check(testFraction, task, classes, text);
+    testFraction = TableSource.fraction(testPath, testFraction, preprocessing);
   }
 
   /** Describes a file with everything else by default: four fifths to train with, classes. */
   public static Parquet of(Path path, String label) {
+    return whole(path, label, null);
+  }
+
+  /**
+   * Returns the rows of any file as those were made that a run was trained with, for prediction.
+   */
+  public static Parquet like(Path run, Path file) {
+    return whole(file, null, run.resolve(Preprocessing.FILE));
+  }
+
+  private static Parquet whole(Path path, @Nullable String label, @Nullable Path preprocessing) {
     return new Parquet(
         TableFile.of(path),
         null,
@@ -71,67 +86,46 @@ public record Parquet(
         List.of(),
         Columns.all(),
         null,
-        null);
-  }
-
-  /**
-   * Returns the rows of any file as those were made that a run was trained with, for prediction.
-   */
-  public static Parquet like(Path run, Path file) {
-    return new Parquet(
-        TableFile.of(file),
-        null,
-        null,
-        0,
-        null,
-        TableTask.CLASSIFICATION,
-        List.of(),
-        Columns.all(),
-        null,
-        run.resolve(Preprocessing.FILE));
+        preprocessing);
   }
 
   /** Returns this table with a file of its own to test with. */
   public Parquet testedOn(Path file) {
-    return new Parquet(
-        path, file, null, splitSeed, label, task, classes, columns, text, preprocessing);
+    return with(file, null, task, columns);
   }
 
   /** Returns this table with other settings of its columns. */
   public Parquet withColumns(Columns other) {
-    return new Parquet(
-        path, testPath, testFraction, splitSeed, label, task, classes, other, text, preprocessing);
+    return with(testPath, testFraction, task, other);
   }
 
   /** Returns this table for a regression: the label is a number. */
   public Parquet regression() {
+    return with(testPath, testFraction, TableTask.REGRESSION, columns);
+  }
+
+  private Parquet with(
+      @Nullable Path test, @Nullable Double fraction, TableTask task, Columns columns) {
     return new Parquet(
-        path,
-        testPath,
-        testFraction,
-        splitSeed,
-        label,
-        TableTask.REGRESSION,
-        classes,
-        columns,
-        text,
-        preprocessing);
+        path, test, fraction, splitSeed, label, task, classes, columns, text, preprocessing);
   }
 
   @Override
-  public TableSettings settings() {
-    return new TableSettings(
-        "parquet",
-        ',',
-        path.path(),
-        testPath,
-        testFraction,
-        splitSeed,
-        label,
-        task,
-        classes,
-        columns,
-        text,
-        preprocessing);
+  public TableReader open(Path file) {
+    return installed().open(file);
+  }
+
+  private static TableFormat installed() {
+    for (var found : ServiceLoader.load(TableFormat.class)) {
+      if (found.name().equals(FORMAT)) {
+        return found;
+      }
+    }
+    throw DataProblem.in(
+        "data.name",
+        "nothing that reads %s is on the class path".formatted(FORMAT),
+        "add the artifact dev.flotilla:flotilla-%s of the same version as flotilla-zoo to your"
+                .formatted(FORMAT)
+            + " dependencies, or its jars to the class path");
   }
 }

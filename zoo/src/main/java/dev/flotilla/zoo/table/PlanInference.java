@@ -9,7 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Decides what is read of a table by its settings, its header and its first rows. */
+/** Decides what is read of a table by its source, its header and its first rows. */
 final class PlanInference implements Cells {
 
   private static final int ROWS = 1000;
@@ -35,17 +35,17 @@ final class PlanInference implements Cells {
   }
 
   /** Looks at the first rows of a file. */
-  static TablePlan plan(Path file, TableReader reader, TableSettings settings) {
-    var columns = settings.columns();
+  static TablePlan plan(Path file, TableReader reader, TableSource source) {
+    var columns = source.columns();
     var inference = new PlanInference(file, reader, columns.markers());
     for (int i = 0; i < ROWS && reader.next(inference); i++) {
       // Each cell is looked at as it comes.
     }
-    return inference.plan(settings, columns);
+    return inference.plan(source, columns);
   }
 
-  private TablePlan plan(TableSettings settings, Columns columns) {
-    var label = settings.label();
+  private TablePlan plan(TableSource source, Columns columns) {
+    var label = source.label();
     if (label == null) {
       throw DataProblem.in(
           "data.label",
@@ -56,7 +56,7 @@ final class PlanInference implements Cells {
     columns.include().forEach(name -> require("data.columns.include", name));
     columns.exclude().forEach(name -> require("data.columns.exclude", name));
     columns.types().keySet().forEach(name -> require("data.columns.types", name));
-    var text = settings.text();
+    var text = source.text();
     List<String> features = new ArrayList<>();
     if (text == null) {
       features.addAll(features(label, columns));
@@ -67,7 +67,7 @@ final class PlanInference implements Cells {
         List.copyOf(features),
         features.stream().map(name -> type(name, columns)).toList(),
         label,
-        settings.task(),
+        source.task(),
         text,
         columns.missing(),
         columns.markers());

@@ -37,7 +37,7 @@ record Preprocessing(
   static Preprocessing learn(
       Path file,
       TablePlan plan,
-      TableSettings settings,
+      TableSource source,
       Statistics statistics,
       List<Dictionary> dictionaries) {
     List<Feature> features = new ArrayList<>();
@@ -51,12 +51,12 @@ record Preprocessing(
       features.add(
           plan.isCategory(at)
               ? statistics.category(at, dictionaries.get(at))
-              : statistics.number(at, settings.columns().scaling()));
+              : statistics.number(at, source.columns().scaling()));
     }
-    var code = settings.columns().categories();
+    var code = source.columns().categories();
     features.forEach(feature -> requireFew(file, feature, code));
     return new Preprocessing(
-        plan, features, classes(file, plan, settings, statistics, dictionaries), code);
+        plan, features, classes(file, plan, source, statistics, dictionaries), code);
   }
 
   private static void requireFew(Path file, Feature feature, CategoryCode code) {
@@ -72,14 +72,14 @@ record Preprocessing(
   private static List<String> classes(
       Path file,
       TablePlan plan,
-      TableSettings settings,
+      TableSource source,
       Statistics statistics,
       List<Dictionary> dictionaries) {
     if (plan.task() == TableTask.REGRESSION) {
       return List.of();
     }
-    if (!settings.classes().isEmpty()) {
-      return settings.classes();
+    if (!source.classes().isEmpty()) {
+      return source.classes();
     }
     var seen = statistics.seen(plan.labelAt(), dictionaries.get(plan.labelAt()));
     if (seen.size() < 2) {

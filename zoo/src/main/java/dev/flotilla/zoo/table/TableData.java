@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** A table by its settings: reads each file once, when it is asked for, and learns of it. */
 final class TableData {
 
-  private final TableSettings settings;
+  private final TableSource source;
   private @Nullable Learned learned;
   private @Nullable TableRowsOf training;
   private @Nullable TableRowsOf testing;
@@ -27,12 +27,12 @@ final class TableData {
   @SuppressWarnings("ArrayRecordComponent") // Never compared; made and read in this package only.
   record TableRowsOf(Table table, int[] numbers, int[][] maps) {}
 
-  TableData(TableSettings settings) {
-    this.settings = settings;
+  TableData(TableSource source) {
+    this.source = source;
   }
 
-  TableSettings settings() {
-    return settings;
+  TableSource source() {
+    return source;
   }
 
   /** Returns what was learned on the training rows, or by the run that settings name. */
@@ -43,7 +43,7 @@ final class TableData {
   private Learned learned() {
     var known = learned;
     if (known == null) {
-      var file = settings.preprocessing();
+      var file = source.preprocessing();
       known = file == null ? learn() : new Learned(Preprocessing.read(file), null);
       learned = known;
     }
@@ -51,9 +51,9 @@ final class TableData {
   }
 
   private Learned learn() {
-    var file = settings.path();
+    var file = source.path().path();
     var table = readToLearn(file);
-    var split = settings.isSplit() ? split(table) : null;
+    var split = source.isSplit() ? split(table) : null;
     int[] rows = split == null ? all(table) : split.training();
     var statistics = new Statistics(table.plan());
     var row = new float[table.plan().width()];
@@ -61,7 +61,7 @@ final class TableData {
       table.copy(number, row);
       statistics.add(row);
     }
-    var known = Preprocessing.learn(file, table.plan(), settings, statistics, table.dictionaries());
+    var known = Preprocessing.learn(file, table.plan(), source, statistics, table.dictionaries());
     int[][] maps = maps(table, known);
     if (split != null) {
       testing = new TableRowsOf(table, split.test(), maps);
@@ -71,14 +71,14 @@ final class TableData {
 
   private Table readToLearn(Path file) {
     TablePlan plan;
-    try (var reader = settings.open(file)) {
-      plan = PlanInference.plan(file, reader, settings);
+    try (var reader = source.open(file)) {
+      plan = PlanInference.plan(file, reader, source);
     }
     List<Dictionary> dictionaries = new ArrayList<>();
     for (int at = 0; at < plan.width(); at++) {
       dictionaries.add(new Dictionary());
     }
-    try (var parser = new RowParser(file, settings.open(file), plan, dictionaries, true, true)) {
+    try (var parser = new RowParser(file, source.open(file), plan, dictionaries, true, true)) {
       return requireRows(Table.read(file, plan, parser));
     }
   }
@@ -96,8 +96,8 @@ final class TableData {
   }
 
   private Split split(Table table) {
-    double fraction = Objects.requireNonNull(settings.testFraction());
-    var split = Split.of(table.rows(), fraction, settings.splitSeed());
+    double fraction = Objects.requireNonNull(source.testFraction());
+    var split = Split.of(table.rows(), fraction, source.splitSeed());
     if (split.training().length == 0 || split.test().length == 0) {
       throw DataProblem.in(
           "data.test_fraction",
@@ -139,7 +139,7 @@ final class TableData {
     var known = training;
     if (known == null) {
       var rows = learned().rows();
-      known = rows != null ? rows : readPart(settings.path(), true, true);
+      known = rows != null ? rows : readPart(source.path().path(), true, true);
       training = known;
     }
     return known;
@@ -170,7 +170,7 @@ final class TableData {
    */
   TableRowsOf unlabelled() {
     var rows = perhapsUnlabelled();
-    if (rows.table().dropped() > 0 && settings.preprocessing() != null) {
+    if (rows.table().dropped() > 0 && source.preprocessing() != null) {
       throw DataProblem.at(
           rows.table().file(),
           rows.table().firstDropped(),
@@ -188,9 +188,9 @@ final class TableData {
       known = testing;
     }
     if (known == null) {
-      var file = settings.testPath();
-      boolean isOther = settings.preprocessing() != null;
-      known = readPart(file == null ? settings.path() : file, false, !isOther);
+      var file = source.testPath();
+      boolean isOther = source.preprocessing() != null;
+      known = readPart(file == null ? source.path().path() : file, false, !isOther);
       testing = known;
     }
     return known;
@@ -201,10 +201,10 @@ final class TableData {
     var known = learned().preprocessing();
     var plan = known.plan();
     try (var parser =
-        new RowParser(file, settings.open(file), plan, known.dictionaries(), false, needsLabel)) {
+        new RowParser(file, source.open(file), plan, known.dictionaries(), false, needsLabel)) {
       var table = requireRows(Table.read(file, plan, parser));
       int[] rows = all(table);
-      if (settings.isSplit()) {
+      if (source.isSplit()) {
         var split = split(table);
         rows = isForTraining ? split.training() : split.test();
       }
@@ -214,7 +214,7 @@ final class TableData {
 
   /** Reads everything that is not read yet. */
   void check() {
-    if (settings.preprocessing() == null) {
+    if (source.preprocessing() == null) {
       var _ = testing();
     } else {
       var _ = perhapsUnlabelled();

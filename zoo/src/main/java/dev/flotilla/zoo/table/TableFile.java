@@ -42,11 +42,11 @@ public final class TableFile implements TextValue {
     return path;
   }
 
-  /** Returns the table by these settings, which is read once. */
-  synchronized TableData data(TableSettings settings) {
+  /** Returns the table by these source, which is read once. */
+  synchronized TableData data(TableSource source) {
     var known = data;
-    if (known == null || !known.settings().equals(settings)) {
-      known = new TableData(settings);
+    if (known == null || !known.source().equals(source)) {
+      known = new TableData(source);
       data = known;
     }
     return known;

@@ -37,42 +37,42 @@ public final class TableRows implements Iterator<TableRows.Row>, AutoCloseable {
     this.preprocessing = preprocessing;
   }
 
-  static TableRows open(TableSettings settings) {
-    return open(settings, learned(settings));
+  static TableRows open(TableSource source) {
+    return open(source, learned(source));
   }
 
   /** Returns what rows are made by, learned in a pass of its own unless another run has. */
-  static Preprocessing learned(TableSettings settings) {
-    if (settings.isSplit()) {
+  static Preprocessing learned(TableSource source) {
+    if (source.isSplit()) {
       throw DataProblem.in(
           "data.test_path",
           "is missing: a file that is read row by row cannot be split",
           "name a file to test with");
     }
-    var file = settings.preprocessing();
-    var known = file == null ? learn(settings) : Preprocessing.read(file);
+    var file = source.preprocessing();
+    var known = file == null ? learn(source) : Preprocessing.read(file);
     if (known.plan().text() != null) {
       throw DataProblem.in("data.text", "cannot be read row by row", "use train()");
     }
     return known;
   }
 
-  static TableRows open(TableSettings settings, Preprocessing known) {
-    var path = settings.path();
-    var reader = settings.open(path);
+  static TableRows open(TableSource source, Preprocessing known) {
+    var path = source.path().path();
+    var reader = source.open(path);
     return new TableRows(
         new RowParser(path, reader, known.plan(), known.dictionaries(), false, true), known);
   }
 
   /** Returns the rows as batches to train with, read anew in each epoch. */
-  static StreamSource<Row> batches(TableSettings settings, int globalBatch) {
-    var known = learned(settings);
+  static StreamSource<Row> batches(TableSource source, int globalBatch) {
+    var known = learned(source);
     var features = Encoding.<Row>empty().input(Row::features);
     var encoding =
         known.plan().task() == TableTask.REGRESSION
             ? features.target(row -> new float[] {row.label()})
             : features.label(row -> (int) row.label(), known.classes().size());
-    return StreamSource.of(_ -> open(settings, known).stream(), encoding, globalBatch);
+    return StreamSource.of(_ -> open(source, known).stream(), encoding, globalBatch);
   }
 
   private Stream<Row> stream() {
@@ -80,23 +80,23 @@ public final class TableRows implements Iterator<TableRows.Row>, AutoCloseable {
     return StreamSupport.stream(rows, false).onClose(this::close);
   }
 
-  private static Preprocessing learn(TableSettings settings) {
-    var path = settings.path();
+  private static Preprocessing learn(TableSource source) {
+    var path = source.path().path();
     TablePlan plan;
-    try (var reader = settings.open(path)) {
-      plan = PlanInference.plan(path, reader, settings);
+    try (var reader = source.open(path)) {
+      plan = PlanInference.plan(path, reader, source);
     }
     List<Dictionary> dictionaries = new ArrayList<>();
     for (int at = 0; at < plan.width(); at++) {
       dictionaries.add(new Dictionary());
     }
     var statistics = new Statistics(plan);
-    try (var parser = new RowParser(path, settings.open(path), plan, dictionaries, true, true)) {
+    try (var parser = new RowParser(path, source.open(path), plan, dictionaries, true, true)) {
       while (parser.next()) {
         statistics.add(parser.row());
       }
     }
-    return Preprocessing.learn(path, plan, settings, statistics, dictionaries);
+    return Preprocessing.learn(path, plan, source, statistics, dictionaries);
   }
 
   @Override
