@@ -34,6 +34,7 @@ import picocli.CommandLine.Command;
       LrFindCommand.class,
       ModelsCommand.class,
       DataCommand.class,
+      DoctorCommand.class,
       BenchCommand.class,
       SchemaCommand.class,
       UnpackCommand.class,
@@ -69,6 +70,9 @@ public final class Main {
       return RunHelp.wordIn(rest)
           .map(word -> main.execute("run", word))
           .orElseGet(() -> launch(new RunCommand(rest)));
+    }
+    if (args[0].equals("doctor") && !isHelpAsked(rest.stream())) {
+      return launch(new DoctorCommand(rest));
     }
     for (var kind : List.of(SavedRunLaunch.Kind.EVAL, SavedRunLaunch.Kind.PREDICT)) {
       if (args[0].equals(kind.name()) && kind.isLaunchedBy(rest) && !isHelpAsked(rest.stream())) {

@@ -131,7 +131,7 @@ public final class NativeLibraries {
   }
 
   /** Tells whether the libraries on the class path, or those that were asked for, are CUDA's. */
-  static boolean isCudaBuild() {
+  public static boolean isCudaBuild() {
     var loader = NativeLibraries.class.getClassLoader();
     return CUDA_EXTENSION.equals(System.getProperty(EXTENSION))
         || loader.getResource("org/bytedeco/pytorch/linux-x86_64-gpu/libjnitorch.so") != null;
