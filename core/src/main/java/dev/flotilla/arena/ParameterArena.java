@@ -62,6 +62,7 @@ public final class ParameterArena implements AutoCloseable {
 
   private ParameterArena(
       Layout layout, ComputeDevice device, List<Range> ranges, @Nullable ParameterShare share) {
+    var event = new ArenaEvent(device.toString(), layout);
     this.layout = layout;
     this.device = device;
     isWhole = share == null;
@@ -86,6 +87,11 @@ public final class ParameterArena implements AutoCloseable {
     }
     keptValues =
         share == null ? null : new KeptSlices(layout, share.memory().apply(device), share.ranges());
+    event.end(sections.size(), share == null ? layout.length() : lengthOf(share.ranges()));
+  }
+
+  private static long lengthOf(List<Range> ranges) {
+    return ranges.stream().mapToLong(Range::length).sum();
   }
 
   private Section addSection(List<Section> all, Range range, torch.ScalarType type) {

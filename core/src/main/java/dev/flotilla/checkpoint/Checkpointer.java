@@ -143,9 +143,11 @@ public final class Checkpointer implements AutoCloseable {
     if (underWay != null) {
       throw new IllegalStateException("a save is under way: await it first");
     }
+    var copy = new CheckpointEvent("copy", position);
     memory.rewind();
     var state = new SavingState(memory, rank == 0);
     parts.forEach(part -> part.remember(state));
+    copy.end(state.bytes(), true);
     var done = new CompletableFuture<Void>();
     underWay = done;
     Thread.ofPlatform()
@@ -185,10 +187,13 @@ public final class Checkpointer implements AutoCloseable {
       Map<String, String> facts,
       SavingState state,
       CompletableFuture<Void> done) {
+    var event = new CheckpointEvent("write", position);
     try {
       writeParts(position, run, facts, state);
+      event.end(state.bytes(), true);
       done.complete(null);
     } catch (IOException | RuntimeException | Error failure) {
+      event.end(state.bytes(), false);
       done.completeExceptionally(failure);
     }
   }

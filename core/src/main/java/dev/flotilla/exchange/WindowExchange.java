@@ -230,8 +230,14 @@ public final class WindowExchange implements AutoCloseable {
     if (current.hasNothingToReduce()) {
       return current.agreed().orElseThrow();
     }
+    var event = new ExchangeEvent();
+    event.begin();
     var totals = current.reduce(exchange, gradients);
-    observe(ExchangeTimes.of(current.pipeline().times(), Optional.ofNullable(watch)));
+    var times = ExchangeTimes.of(current.pipeline().times(), Optional.ofNullable(watch));
+    if (event.shouldCommit()) {
+      event.end(times, gradients.layout().precision().bytes());
+    }
+    observe(times);
     if (current.feedback().isEmpty() && totals.count() > 0) {
       view().scale(mean.applyAsDouble(totals));
     }

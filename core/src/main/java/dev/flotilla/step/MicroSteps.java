@@ -63,6 +63,21 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   /** Runs one micro-batch; all ranks call it equally often, also with an empty batch. */
   public StepOutcome step(Batch batch, boolean lastOfEpoch) {
+    var event = new StepEvent();
+    event.begin();
+    var outcome = run(batch, lastOfEpoch);
+    if (event.shouldCommit()) {
+      event.microStep = step.index();
+      event.updates = updates;
+      event.samples = batch.samples();
+      event.boundary = step.isBoundary();
+      event.updated = outcome.updated();
+      event.commit();
+    }
+    return outcome;
+  }
+
+  private StepOutcome run(Batch batch, boolean lastOfEpoch) {
     var accumulation = workers.accumulation();
     step = step.next(accumulation, lastOfEpoch, updates);
     int microSteps = step.inWindow() + 1;
