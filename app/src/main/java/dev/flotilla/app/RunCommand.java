@@ -111,6 +111,7 @@ final class RunCommand implements Callable<Integer> {
     if (RankLaunch.isFirstHost(flags)) {
       run.requireUsable(out, train.resume());
     }
+    run.requirePorts(flags.settings().processes());
     if (!train.json) {
       System.out.print(PlanText.settings(run.config()));
     }

@@ -95,7 +95,9 @@ public final class ConfiguredRun {
 
   /** Returns the builder that the recipe describes; programs of their own may change it. */
   public TrainerBuilder trainer(EventSink events) {
-    var builder = describe(events).strategy(config.techniques().toArray(Strategy[]::new));
+    var builder =
+        RunObservers.planned(config, describe(events))
+            .strategy(config.techniques().toArray(Strategy[]::new));
     return builder.warnOf(length(builder.plan()).warnings());
   }
 
@@ -244,11 +246,14 @@ public final class ConfiguredRun {
           new TrainingEvent.Noted("the run in %s has ended; nothing is left to do".formatted(out)));
       return SavedRun.summary(out);
     }
-    if (!world.isLeader()) {
-      return train(location, people, null);
-    }
-    try (var folder = location.open()) {
-      return train(location, people, folder);
+    try (var observers = RunObservers.open(config, world, people)) {
+      if (!world.isLeader()) {
+        return train(location, people, observers, null);
+      }
+      try (var folder = location.open()) {
+        observers.openTensorBoard(out);
+        return train(location, people, observers, folder);
+      }
     }
   }
 
@@ -262,14 +267,26 @@ public final class ConfiguredRun {
     location(out, resume).requireUsable();
   }
 
+  /**
+   * Checks that ranks started here would find the ports free that the recipe names.
+   *
+   * @throws ConfigException if one is taken
+   */
+  public void requirePorts(int ranksOnHost) {
+    var prometheus = config.prometheus();
+    if (prometheus != null) {
+      prometheus.requireFree(ranksOnHost, config.origin());
+    }
+  }
+
   private RunLocation location(Path out, Resume resume) {
     return new RunLocation(out, resume, checkpoints(out).folder());
   }
 
   private Map<String, Object> train(
-      RunLocation location, EventSink people, @Nullable RunFolder folder) {
+      RunLocation location, EventSink people, RunObservers observers, @Nullable RunFolder folder) {
     long start = System.nanoTime();
-    var events = folder == null ? people : people.and(folder);
+    var events = (folder == null ? people : people.and(folder)).and(observers);
     events.on(new TrainingEvent.Configured(config.resolved()));
     if (folder != null) {
       config.data().notes().forEach(note -> events.on(new TrainingEvent.Noted(note)));
@@ -280,6 +297,7 @@ public final class ConfiguredRun {
     var source = source();
     var builder =
         trainer(events).loop(loop()).checkpoints(checkpoints(location.out())).runFolder(folder);
+    observers.watch(builder);
     try (var trainer = builder.build()) {
       location.resume(trainer, people);
       var result = trainer.fit(source, epochs());

@@ -47,6 +47,7 @@ final class Preflight {
       preflight.attempt(preflight::checkAllSamples);
     }
     preflight.attempt(preflight::checkMetrics);
+    preflight.attempt(() -> preflight.checkPorts(world));
     if (isCountable) {
       preflight.attempt(preflight::checkPatterns);
     }
@@ -193,6 +194,19 @@ final class Preflight {
     if (checkpoint != null && checkpoint.best() != null) {
       WatchedValue.problem(checkpoint.best(), config.metrics(), task, average, sets)
           .ifPresent(message -> problems.accept(placed("checkpoint.best", message, "")));
+    }
+  }
+
+  private void checkPorts(World world) {
+    var prometheus = config.prometheus();
+    if (prometheus != null) {
+      prometheus
+          .problem(world.localSize())
+          .ifPresent(
+              message -> {
+                var fix = "give a lower port, or 0 for any that is free";
+                throw new ConfigException(List.of(placed("prometheus.port", message, fix)));
+              });
     }
   }
 

@@ -58,6 +58,8 @@ import org.jspecify.annotations.Nullable;
  * @param initFrom weights that the run starts from
  * @param checkpoint when and where the state is saved; null for the end of each epoch, where that
  *     is possible
+ * @param tensorboard what is written for TensorBoard; null for nothing
+ * @param prometheus where metrics are served for Prometheus; null for nowhere
  * @param nonFinite what happens when a loss or gradient is infinite or undefined
  * @param compareEvery updates between two comparisons of the ranks' parameters; 0 for never
  * @param logEvery updates between two log events
@@ -126,6 +128,16 @@ public record RunConfig(
             doc = "When and where the state of the run is saved; by default as {} where possible.",
             def = "null")
         @Nullable CheckpointConfig checkpoint,
+    @Setting(
+            doc = "Event files for TensorBoard, {} for those of scalars; by default none.",
+            def = "null",
+            local = true)
+        @Nullable TensorBoardConfig tensorboard,
+    @Setting(
+            doc = "Where to serve /metrics for Prometheus while training; by default nowhere.",
+            def = "null",
+            local = true)
+        @Nullable PrometheusConfig prometheus,
     @Setting(
             doc =
                 "When a loss or gradient is not finite: stop, skip the accumulation window, or"

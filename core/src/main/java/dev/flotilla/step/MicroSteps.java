@@ -230,6 +230,11 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     runner.raise(isRaised);
   }
 
+  /** Lets somebody look at updates; nobody does by default. */
+  public void watch(UpdateWatch by) {
+    runner.watch(by);
+  }
+
   /** Returns what follows the parameters from update to update. */
   public MovingAverage average() {
     return workers.average();

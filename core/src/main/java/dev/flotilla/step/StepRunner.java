@@ -37,6 +37,7 @@ final class StepRunner {
   /** Parameters that are frozen in the first epochs. */
   private final List<Slot> thawing;
 
+  private UpdateWatch watch = UpdateWatch.NONE;
   private MicroStep step = MicroStep.NONE;
 
   /** What a window comes to: its totals, and whether an update follows. */
@@ -117,6 +118,7 @@ final class StepRunner {
       }
       double lr = learningRate.applyAsDouble(updates);
       if (verdict.proceeds()) {
+        watch.before(arena, updates + 1);
         workers.unreached().setAside();
         workers.unreached().returnReached(exchange.view());
         workers.update().apply(lr);
@@ -128,6 +130,11 @@ final class StepRunner {
       workers.unreached().putBack();
       clock.updateSince(start, exchangeBefore);
     }
+  }
+
+  /** Lets somebody look at updates. */
+  void watch(UpdateWatch by) {
+    watch = by;
   }
 
   /** Lets the exchange of the next window tell all ranks that this one has something to say. */
@@ -223,6 +230,9 @@ final class StepRunner {
     clock.exchangeSince(start);
     if (counts) {
       workers.average().afterUpdate(updates + 1);
+    }
+    if (verdict.proceeds()) {
+      watch.after(arena, updates + 1);
     }
     gradients.clear();
     return outcome;

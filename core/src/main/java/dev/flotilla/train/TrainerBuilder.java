@@ -15,6 +15,7 @@ import dev.flotilla.optim.Optimizer;
 import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.ScheduleUnit;
 import dev.flotilla.report.EventSink;
+import dev.flotilla.report.tensorboard.TensorBoard;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.StepPlanner;
@@ -67,6 +68,8 @@ public final class TrainerBuilder {
   private @Nullable StopWhen stopWhen;
   private final List<Callback> callbacks = new ArrayList<>();
   private @Nullable RunFolder runFolder;
+  private Optional<Every.Updates> histograms = Optional.empty();
+  private @Nullable TensorBoard tensorBoard;
 
   TrainerBuilder(World world) {
     this.world = world;
@@ -268,6 +271,18 @@ public final class TrainerBuilder {
     return this;
   }
 
+  /**
+   * Writes histograms of gradients and weights after each so many updates; training is the same
+   * with them and without.
+   *
+   * @param board where rank 0 writes them; null on other ranks
+   */
+  public TrainerBuilder histograms(long updates, @Nullable TensorBoard board) {
+    histograms = Optional.of(Every.updates(updates));
+    tensorBoard = board;
+    return this;
+  }
+
   /** Adds something of your own to what checkpoints hold. */
   public TrainerBuilder remember(Stateful part) {
     remembered.add(part);
@@ -350,6 +365,8 @@ public final class TrainerBuilder {
         warnings,
         metrics,
         stopWhen,
-        callbacks);
+        callbacks,
+        histograms,
+        tensorBoard);
   }
 }

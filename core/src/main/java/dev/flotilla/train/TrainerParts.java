@@ -60,6 +60,7 @@ final class TrainerParts implements AutoCloseable {
       callbacks = new Callbacks(settings, collective, learningRate);
       steps = resources.own(newSteps(plan.step()));
       callbacks.follow(steps);
+      watchUpdates();
       var evaluator = new Evaluator(model, chain, collective, settings.metrics());
       replica = new Replica(model, statistics, steps.sync(), evaluator, collective);
       ema = new AveragedReplica(replica, steps.average(), settings.averageName());
@@ -120,6 +121,15 @@ final class TrainerParts implements AutoCloseable {
             text -> settings.events().on(new TrainingEvent.Measured(text)),
             settings.events());
     return new MicroSteps(plan, context, chain, statistics, learningRate, callbacks::agree);
+  }
+
+  private void watchUpdates() {
+    var board = settings.tensorBoard();
+    if (board != null) {
+      settings
+          .histograms()
+          .ifPresent(every -> steps.watch(new ParameterHistograms(every.count(), board)));
+    }
   }
 
   private int microStepsAfter(long update) {

@@ -16,6 +16,7 @@ import dev.flotilla.optim.Schedule;
 import dev.flotilla.optim.ScheduleUnit;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
+import dev.flotilla.report.tensorboard.TensorBoard;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Problem;
 import dev.flotilla.state.Stateful;
@@ -73,6 +74,8 @@ import org.jspecify.annotations.Nullable;
  * @param metrics what evaluations measure besides loss and accuracy
  * @param stopWhen when a fit ends early; null for never
  * @param callbacks what is called as training goes on
+ * @param histograms updates between two histograms of gradients and weights; nothing for none
+ * @param tensorBoard where rank 0 writes them; null elsewhere
  */
 record TrainerSettings(
     World world,
@@ -104,7 +107,9 @@ record TrainerSettings(
     List<PlanIssue> warnings,
     List<Metric> metrics,
     @Nullable StopWhen stopWhen,
-    List<Callback> callbacks) {
+    List<Callback> callbacks,
+    Optional<Every.Updates> histograms,
+    @Nullable TensorBoard tensorBoard) {
 
   TrainerSettings {
     strategies = List.copyOf(strategies);
@@ -223,6 +228,15 @@ record TrainerSettings(
                   "non_finite: rollback needs all ranks to see the same gradients, but here each"
                       + " has its own between two averages",
                   "use non_finite: skip or stop")));
+    }
+    if (histograms.isPresent() && facts.has(Property.SHARDS_STATE)) {
+      String name = facts.named(Property.SHARDS_STATE);
+      throw new PlanRejectedException(
+          List.of(
+              PlanIssue.error(
+                  "tensorboard.histograms are written by rank 0, which with %s holds slices of the gradients alone"
+                      .formatted(name),
+                  "leave histograms or %s out".formatted(name))));
     }
     var plan = StepPlanner.plan(strategies, facts);
     return new StepPlanner.Plan(
