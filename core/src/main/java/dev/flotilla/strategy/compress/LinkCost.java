@@ -7,8 +7,8 @@ import java.util.Locale;
  * What an update sends, densely and compressed, by the formulas of the algorithms in use.
  *
  * <p>With n ranks and S bytes of gradients, a ring passes 2 (n − 1) / n · S bytes on per rank; a
- * gather of messages of M bytes (n − 1) · M. So compression sends less while n < 2 S / M: at
- * sparsity s with 8 bytes per entry and 4 per gradient, n < 1 / (1 − s).
+ * gather of messages of M bytes (n − 1) · M. So compression sends less while {@code n < 2 S / M}:
+ * at sparsity s with 8 bytes per entry and 4 per gradient, {@code n < 1 / (1 − s)}.
  *
  * @param ranks n
  * @param compressedBytes bytes of the parameters that are compressed

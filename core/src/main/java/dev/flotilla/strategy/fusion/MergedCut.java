@@ -12,8 +12,8 @@ import java.util.List;
  * <p>A bucket i of Sᵢ bytes takes a + c Sᵢ, starts when the one before has arrived and its own last
  * gradient is ready: eᵢ = max(eᵢ₋₁, rᵢ) + a + c Sᵢ. The paper merges a gradient into the next where
  * waiting for it costs less than the latency that is saved; here all cuts are weighed, which is
- * never worse: E(j) = min over i < j of max(E(i), rⱼ) + a + c (S(j) − S(i)), in time L² for L
- * layers.
+ * never worse: E(j) = min over {@code i < j} of max(E(i), rⱼ) + a + c (S(j) − S(i)), in time L² for
+ * L layers.
  *
  * @param link a and c
  */
