@@ -10,16 +10,12 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.classfile.ClassFile;
-import java.lang.classfile.constantpool.StringEntry;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiPredicate;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
@@ -169,7 +165,8 @@ record ArchitectureRules(String root) {
    * inside a sentence for people is none, and a technique may name itself.
    */
   ArchRule nobodyDecidesByATechniquesName(Map<String, String> packagesByName) {
-    return nobodyElseHas("name no technique but itself", packagesByName, String::equals);
+    return nobodyElseHas(
+        "name no technique but itself", packagesByName, String::equals, ClassTexts::constants);
   }
 
   /**
@@ -177,43 +174,63 @@ record ArchitectureRules(String root) {
    * name that is a word of the language is one only where a key or a value follows.
    */
   ArchRule nobodyWritesAboutATechnique(Map<String, String> packagesByName) {
-    var words = Set.of("recompute", "clip", "exchange");
     return nobodyElseHas(
         "write about no technique but itself",
         packagesByName,
-        (text, name) ->
-            text.contains(" ")
-                && Pattern.compile(
-                        "(?<![\\w.])" + name + (words.contains(name) ? "([.]|: ?)[{a-z]" : "\\b"))
-                    .matcher(text)
-                    .find());
+        ArchitectureRules::isWrittenAbout,
+        ClassTexts::constants);
+  }
+
+  /** The same for what {@code @Setting} says of a key, which schema and commands print. */
+  ArchRule noSettingIsAboutAnotherTechnique(Map<String, String> packagesByName) {
+    return nobodyElseHas(
+        "describe settings without naming another technique",
+        packagesByName,
+        ArchitectureRules::isWrittenAbout,
+        ClassTexts::settings);
+  }
+
+  private static boolean isWrittenAbout(String text, String name) {
+    boolean isWord = Set.of("recompute", "clip", "exchange").contains(name);
+    return text.contains(" ")
+        && Pattern.compile("(?<![\\w.])" + name + (isWord ? "([.]|: ?)[{a-z]" : "\\b"))
+            .matcher(text)
+            .find();
   }
 
   private ArchRule nobodyElseHas(
-      String what, Map<String, String> packagesByName, BiPredicate<String, String> isNamedIn) {
+      String what,
+      Map<String, String> packagesByName,
+      BiPredicate<String, String> isNamedIn,
+      Function<JavaClass, Set<String>> texts) {
     return classes()
         .that()
         .resideInAPackage(root + "..")
         .and()
         .resideOutsideOfPackages(packages("config", "app", "bench", "testkit", "examples"))
-        .should(new NameNoTechniqueButItself(what, packagesByName, isNamedIn));
+        .should(new NameNoTechniqueButItself(what, packagesByName, isNamedIn, texts));
   }
 
   private static final class NameNoTechniqueButItself extends ArchCondition<JavaClass> {
 
     private final Map<String, String> packagesByName;
     private final BiPredicate<String, String> isNamedIn;
+    private final Function<JavaClass, Set<String>> textsOf;
 
     NameNoTechniqueButItself(
-        String what, Map<String, String> packagesByName, BiPredicate<String, String> isNamedIn) {
+        String what,
+        Map<String, String> packagesByName,
+        BiPredicate<String, String> isNamedIn,
+        Function<JavaClass, Set<String>> textsOf) {
       super(what);
       this.packagesByName = packagesByName;
       this.isNamedIn = isNamedIn;
+      this.textsOf = textsOf;
     }
 
     @Override
     public void check(JavaClass type, ConditionEvents events) {
-      var texts = constants(type);
+      var texts = textsOf.apply(type);
       packagesByName.forEach(
           (name, home) -> {
             boolean names =
@@ -221,21 +238,6 @@ record ArchitectureRules(String root) {
                     && texts.stream().anyMatch(text -> isNamedIn.test(text, name));
             events.add(new SimpleConditionEvent(type, !names, type.getName() + " names " + name));
           });
-    }
-
-    private static Set<String> constants(JavaClass type) {
-      var file = type.getSource().orElseThrow().getUri();
-      try (var in = file.toURL().openStream()) {
-        Set<String> texts = new HashSet<>();
-        for (var entry : ClassFile.of().parse(in.readAllBytes()).constantPool()) {
-          if (entry instanceof StringEntry text) {
-            texts.add(text.stringValue());
-          }
-        }
-        return texts;
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
     }
   }
 

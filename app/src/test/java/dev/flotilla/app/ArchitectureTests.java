@@ -106,6 +106,20 @@ class ArchitectureTests {
         new ArchitectureRules("dev.flotilla.app.wrong").nobodyWritesAboutATechnique(packages));
   }
 
+  /** A schema, {@code models} and {@code data} print these texts whatever else is installed. */
+  @Test
+  void noSettingIsDescribedByAnotherTechnique() {
+    var packages = new HashMap<String, String>();
+    new Catalogue.Names()
+        .settings()
+        .forEach((name, type) -> packages.put(name, type.getPackageName()));
+    new ArchitectureRules("dev.flotilla").noSettingIsAboutAnotherTechnique(packages).check(PRODUCT);
+    assertBroken(
+        new ArchitectureRules("dev.flotilla.app.wrong").noSettingIsAboutAnotherTechnique(packages));
+    assertThat(ClassTexts.settings(PRODUCT.get(ClipByNorm.class)))
+        .containsExactly("largest norm of the whole gradient, > 0");
+  }
+
   /** Small enough to be read: what grows beyond that does more than one thing. */
   @Test
   void packagesOfTheStepStaySmall() {

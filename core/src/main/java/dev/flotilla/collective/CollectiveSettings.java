@@ -13,10 +13,17 @@ import java.time.Duration;
  * @param backend what carries tensors that lie on GPUs
  */
 public record CollectiveSettings(
-    @Setting(doc = "longest wait for a peer inside a collective", def = "60s") Duration timeout,
-    @Setting(doc = "longest wait for all ranks at the start", def = "60s") Duration joinTimeout,
-    @Setting(doc = "operations of one rank that may run at once", def = "4") int threads,
-    @Setting(doc = "what carries tensors between GPUs", def = "auto") GpuBackend backend) {
+    @Setting(
+            doc = "longest wait for other ranks in a collective, in seconds or with a unit",
+            def = "60s")
+        Duration timeout,
+    @Setting(
+            doc = "longest wait for all ranks at the start, in seconds or with a unit",
+            def = "60s")
+        Duration joinTimeout,
+    @Setting(doc = "collectives of one rank that may run at the same time", def = "4") int threads,
+    @Setting(doc = "what carries tensors between GPUs: auto, gloo or nccl", def = "auto")
+        GpuBackend backend) {
 
   /** Checks all values. */
   public CollectiveSettings {

@@ -24,7 +24,9 @@ public record Eval(
         Every every,
     @Setting(doc = "Samples scored at once.", def = "256") int batch,
     @Setting(
-            doc = "Other data whose test samples are scored too, by a name; values are NAME/loss.",
+            doc =
+                "Other data to score as well, by name; their values are called NAME/loss and so"
+                    + " on.",
             def = "null")
         @Nullable SequencedMap<String, DataSource> also) {
 

@@ -78,9 +78,11 @@ public record RunConfig(
     @Setting(doc = "The loss; by default what the model is trained for.", def = "null")
         @Nullable Objective objective,
     @Setting(doc = "The data to train and test on.") DataSource data,
-    @Setting(doc = "Samples per rank and step.", insteadOf = "global_batch")
+    @Setting(doc = "Samples per rank and micro-step.", insteadOf = "global_batch")
         @Nullable Integer batch,
-    @Setting(doc = "Samples per step over all ranks, divided among them.", insteadOf = "batch")
+    @Setting(
+            doc = "Samples per micro-step over all ranks, divided among them.",
+            insteadOf = "batch")
         @Nullable Integer globalBatch,
     @Setting(
             doc = "Passes over the training data; 1 if max_steps is not stated either.",
@@ -89,22 +91,28 @@ public record RunConfig(
         @Nullable Integer epochs,
     @Setting(doc = "Updates after which the run ends.", def = "null", insteadOf = "epochs")
         @Nullable Long maxSteps,
-    @Setting(doc = "Dtype of parameters and gradients.", def = "float32") Precision precision,
+    @Setting(doc = "Type of parameters and gradients: float32 or float64.", def = "float32")
+        Precision precision,
     @Setting(doc = "Seed of initialization, sample order and dropout.", def = "42") long seed,
     @Setting(
             doc = "Where tensors live: cpu, cuda, cuda:N, or auto for a GPU where there is one.",
             def = "auto")
         DeviceChoice device,
     @Setting(
-            doc = "Threads per rank; by default OMP_NUM_THREADS, or cores / ranks on the host.",
+            doc =
+                "Threads of one operation on each rank; by default OMP_NUM_THREADS, or cores /"
+                    + " ranks on the host.",
             def = "null",
             local = true)
         @Nullable Integer threads,
     @Setting(doc = "How gradients move parameters.") Optimizer optimizer,
-    @Setting(doc = "The learning rate over updates.", def = "constant") Schedule schedule,
+    @Setting(doc = "How the learning rate changes over updates.", def = "constant")
+        Schedule schedule,
     @Setting(doc = "What the schedule counts: update or epoch.", def = "update")
         ScheduleUnit schedulePer,
-    @Setting(doc = "Limit of the gradient: of its norm, or of each element.", def = "null")
+    @Setting(
+            doc = "Limit of the gradient's norm, or of each of its elements; by default none.",
+            def = "null")
         @Nullable StrategyChoice clip,
     @Setting(
             doc =
@@ -122,7 +130,7 @@ public record RunConfig(
         List<Metric> metrics,
     @Setting(doc = "Ends the run when evaluations get no better; by default never.", def = "null")
         @Nullable StopWhen stopWhen,
-    @Setting(doc = "Weights to start from, instead of what the seed draws.", def = "{}")
+    @Setting(doc = "Weights to start from, instead of those that the seed draws.", def = "{}")
         InitFrom initFrom,
     @Setting(
             doc = "When and where the state of the run is saved; by default as {} where possible.",

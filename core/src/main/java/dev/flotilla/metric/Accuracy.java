@@ -13,7 +13,8 @@ import dev.flotilla.settings.Summary;
  */
 @Summary("Fraction of answers of which one of the best guesses is right.")
 public record Accuracy(
-    @Setting(doc = "Guesses of which one must be right, at least 1.", def = "1") int topK)
+    @Setting(doc = "How many of the best guesses may hold the right class, at least 1.", def = "1")
+        int topK)
     implements Metric {
 
   /** Checks the number. */

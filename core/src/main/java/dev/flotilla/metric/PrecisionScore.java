@@ -12,7 +12,9 @@ import dev.flotilla.settings.Summary;
  */
 @Summary("Fraction of guesses of a class that are right.")
 public record PrecisionScore(
-    @Setting(doc = "Mean over classes, or over all answers: macro or micro.", def = "macro")
+    @Setting(
+            doc = "macro: the mean over classes; micro: all answers taken together.",
+            def = "macro")
         Average average)
     implements ClassScore {
 

@@ -22,7 +22,7 @@ import org.bytedeco.pytorch.global.torch;
  */
 public record BinaryCrossEntropy(
     @Setting(
-            doc = "factor on the loss of yes, > 0: one, or one for each last index; by default 1",
+            doc = "weight of positive targets, > 0: one number, or one per logit; by default 1",
             def = "[]")
         List<Double> posWeight)
     implements Objective {

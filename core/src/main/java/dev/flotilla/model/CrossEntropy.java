@@ -28,14 +28,20 @@ import org.jspecify.annotations.Nullable;
  * @param weightedMean whether to divide by the weights of the targets instead of their number
  */
 public record CrossEntropy(
-    @Setting(doc = "share that goes to all classes alike, in [0, 1)", def = "0")
+    @Setting(
+            doc = "share of the target that is spread evenly over all classes, in [0, 1)",
+            def = "0")
         double labelSmoothing,
     @Setting(doc = "weight of each class, >= 0; by default 1", def = "[]")
         List<Double> classWeights,
-    @Setting(doc = "the class of what has no part in the loss; by default none", def = "null")
+    @Setting(
+            doc = "class number of targets that are left out of the loss; by default none",
+            def = "null")
         @Nullable Long ignoreIndex,
     @Setting(
-            doc = "divide by the class weights of the targets, as PyTorch, not by their number",
+            doc =
+                "divide by the sum of the targets' class weights, as PyTorch does, not by their"
+                    + " number",
             def = "false")
         boolean weightedMean)
     implements Objective {

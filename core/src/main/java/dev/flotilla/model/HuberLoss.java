@@ -14,7 +14,8 @@ import org.bytedeco.pytorch.global.torch;
  * @param delta where the parabola becomes a line
  */
 public record HuberLoss(
-    @Setting(doc = "where the parabola becomes a line, > 0", def = "1") double delta)
+    @Setting(doc = "difference at which the loss turns from a square into a line, > 0", def = "1")
+        double delta)
     implements Objective {
 
   private static final long SUM = 2;

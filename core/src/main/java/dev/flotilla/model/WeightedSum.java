@@ -32,7 +32,7 @@ public record WeightedSum(
    */
   public record Term(
       @Setting(doc = "the loss") Objective objective,
-      @Setting(doc = "factor on its mean, > 0", def = "1") double weight,
+      @Setting(doc = "factor on the objective's mean, > 0", def = "1") double weight,
       @Setting(doc = "which output tensor of the model, from 0", def = "0") int output,
       @Setting(doc = "which target tensor of the data, from 0", def = "0") int target) {
 

@@ -22,8 +22,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record Adagrad(
     @Setting(doc = Rules.LR) double lr,
-    @Setting(doc = "fall of the rate from update to update, >= 0", def = "0") double lrDecay,
-    @Setting(doc = "what the sum of squares starts from, >= 0", def = "0")
+    @Setting(
+            doc = "divides the learning rate by 1 + lr_decay * updates made before, >= 0",
+            def = "0")
+        double lrDecay,
+    @Setting(doc = "value that the sum of squared gradients starts from, >= 0", def = "0")
         double initialAccumulatorValue,
     @Setting(doc = "added to the denominator, > 0", def = "1e-10") double eps,
     @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,

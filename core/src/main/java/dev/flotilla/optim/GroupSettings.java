@@ -22,7 +22,9 @@ public record GroupSettings(
             def = "null")
         @Nullable Double lr,
     @Setting(
-            doc = "Decay per update, >= 0, of biases and norms too; by default the optimizer's.",
+            doc =
+                "Weight decay, >= 0, for the group's biases and norms too; by default the"
+                    + " optimizer's.",
             def = "null")
         @Nullable Double weightDecay,
     @Setting(

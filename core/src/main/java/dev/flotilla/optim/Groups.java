@@ -17,7 +17,8 @@ import java.util.Optional;
  */
 public record Groups(
     @Setting(doc = "Parameters with settings of their own.") List<GroupSettings> groups,
-    @Setting(doc = "Factor on the rate from a segment to the one before.") double layerDecay) {
+    @Setting(doc = "Factor on the learning rate from each segment to the one before it.")
+        double layerDecay) {
 
   private static final int SHOWN = 12;
 

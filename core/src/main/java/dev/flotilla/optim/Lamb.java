@@ -31,8 +31,9 @@ public record Lamb(
     @Setting(doc = Rules.BETAS, def = "[0.9, 0.999]") List<Double> betas,
     @Setting(doc = "added to the denominator, > 0", def = "1e-6") double eps,
     @Setting(doc = Rules.WEIGHT_DECAY, def = "0.01") double weightDecay,
-    @Setting(doc = "let no trust ratio be greater than 1", def = "false") boolean trustClip,
-    @Setting(doc = "adapt parameters without weight decay too", def = "false") boolean alwaysAdapt,
+    @Setting(doc = "limit the trust ratio to 1", def = "false") boolean trustClip,
+    @Setting(doc = "use the trust ratio for parameters without weight decay too", def = "false")
+        boolean alwaysAdapt,
     @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
     @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
     implements WeightDecayRule {

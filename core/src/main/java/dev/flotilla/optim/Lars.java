@@ -31,14 +31,19 @@ import org.jspecify.annotations.Nullable;
  */
 public record Lars(
     @Setting(doc = Rules.LR) double lr,
-    @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0.9") double momentum,
-    @Setting(doc = "look ahead along the velocity", def = "false") boolean nesterov,
+    @Setting(
+            doc = "fraction of the velocity that is kept from update to update, in [0, 1)",
+            def = "0.9")
+        double momentum,
+    @Setting(doc = "use Nesterov's momentum, which looks ahead along the velocity", def = "false")
+        boolean nesterov,
     @Setting(doc = "factor of the trust ratio, > 0", def = "0.001") double trustCoefficient,
     @Setting(doc = "added to the trust ratio's denominator, > 0", def = "1e-8") double eps,
     @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
-    @Setting(doc = "let no parameter's own rate be greater than lr", def = "false")
+    @Setting(doc = "let no parameter have a higher learning rate than lr", def = "false")
         boolean trustClip,
-    @Setting(doc = "adapt parameters without weight decay too", def = "false") boolean alwaysAdapt,
+    @Setting(doc = "use the trust ratio for parameters without weight decay too", def = "false")
+        boolean alwaysAdapt,
     @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
     @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)
     implements WeightDecayRule {

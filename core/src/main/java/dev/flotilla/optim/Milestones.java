@@ -13,9 +13,12 @@ import java.util.List;
  */
 public record Milestones(
     @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps,
-    @Setting(doc = "updates after warm-up at which the rate falls, rising, each >= 1")
+    @Setting(
+            doc =
+                "updates after warm-up at which the learning rate falls, in rising order, each >="
+                    + " 1")
         List<Long> at,
-    @Setting(doc = "factor of each fall, in (0, 1]", def = "0.1") double gamma)
+    @Setting(doc = "factor on the learning rate at each fall, in (0, 1]", def = "0.1") double gamma)
     implements Schedule {
 
   /** Checks the settings. */

@@ -23,8 +23,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record Momentum(
     @Setting(doc = Rules.LR) double lr,
-    @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0.9") double momentum,
-    @Setting(doc = "look ahead along the velocity", def = "false") boolean nesterov,
+    @Setting(
+            doc = "fraction of the velocity that is kept from update to update, in [0, 1)",
+            def = "0.9")
+        double momentum,
+    @Setting(doc = "use Nesterov's momentum, which looks ahead along the velocity", def = "false")
+        boolean nesterov,
     @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
     @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,
     @Setting(doc = Rules.BASE_BATCH, def = "null") @Nullable Integer baseBatch)

@@ -14,11 +14,15 @@ import dev.flotilla.settings.Setting;
  * @param anneal along which line
  */
 public record OneCycle(
-    @Setting(doc = "fraction of the updates until the rate is highest, in (0, 1)", def = "0.3")
+    @Setting(
+            doc = "fraction of the updates after which the learning rate is highest, in (0, 1)",
+            def = "0.3")
         double peakAt,
-    @Setting(doc = "the highest rate over the first, >= 1", def = "25") double divFactor,
-    @Setting(doc = "the first rate over the last, >= 1", def = "10000") double finalDivFactor,
-    @Setting(doc = "along which line: cos or linear", def = "cos") Anneal anneal)
+    @Setting(doc = "highest learning rate divided by the first one, >= 1", def = "25")
+        double divFactor,
+    @Setting(doc = "first learning rate divided by the last one, >= 1", def = "10000")
+        double finalDivFactor,
+    @Setting(doc = "shape of rise and fall: cos or linear", def = "cos") Anneal anneal)
     implements Schedule {
 
   /** How the rate goes from one to another. */

@@ -12,7 +12,8 @@ import dev.flotilla.settings.Setting;
  */
 public record Polynomial(
     @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps,
-    @Setting(doc = "exponent of the fall, > 0", def = "1") double power,
+    @Setting(doc = "exponent of the curve by which the learning rate falls, > 0", def = "1")
+        double power,
     @Setting(doc = "fraction of the learning rate at the end, in [0, 1]", def = "0")
         double endFactor)
     implements Schedule {

@@ -25,10 +25,18 @@ import org.jspecify.annotations.Nullable;
  */
 public record RmsProp(
     @Setting(doc = Rules.LR) double lr,
-    @Setting(doc = "decay rate of the averages, in [0, 1)", def = "0.99") double alpha,
+    @Setting(
+            doc = "decay rate of the averages of gradients and their squares, in [0, 1)",
+            def = "0.99")
+        double alpha,
     @Setting(doc = "added to the denominator, > 0", def = "1e-8") double eps,
-    @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0") double momentum,
-    @Setting(doc = "take the mean of gradients out of the denominator", def = "false")
+    @Setting(
+            doc = "fraction of the velocity that is kept from update to update, in [0, 1)",
+            def = "0")
+        double momentum,
+    @Setting(
+            doc = "divide by the standard deviation of gradients, not by their root mean square",
+            def = "false")
         boolean centered,
     @Setting(doc = Rules.WEIGHT_DECAY, def = "0") double weightDecay,
     @Setting(doc = Rules.SCALE_LR, def = "none") LrScaling scaleLr,

@@ -7,9 +7,10 @@ import java.util.List;
 final class Rules {
 
   static final String LR = "learning rate before the schedule, > 0";
-  static final String WEIGHT_DECAY = "decay of weights per update, >= 0";
-  static final String SCALE_LR = "grow the rate with the batch: none, linear or sqrt";
-  static final String BASE_BATCH = "the batch for which lr was found; needed with scale_lr";
+  static final String WEIGHT_DECAY = "weight decay, >= 0";
+  static final String SCALE_LR = "scale the learning rate with the batch: none, linear or sqrt";
+  static final String BASE_BATCH =
+      "samples per update for which lr was found; needed with scale_lr";
   static final String BETAS = "decay rates of the two moments, each in [0, 1)";
 
   private Rules() {}

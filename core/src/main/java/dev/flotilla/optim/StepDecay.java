@@ -12,8 +12,8 @@ import dev.flotilla.settings.Setting;
  */
 public record StepDecay(
     @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps,
-    @Setting(doc = "updates between falls, >= 1") long every,
-    @Setting(doc = "factor of each fall, in (0, 1]", def = "0.1") double gamma)
+    @Setting(doc = "updates between two falls of the learning rate, >= 1") long every,
+    @Setting(doc = "factor on the learning rate at each fall, in (0, 1]", def = "0.1") double gamma)
     implements Schedule {
 
   /** Checks the settings. */

@@ -16,7 +16,8 @@ import dev.flotilla.settings.Setting;
 public record WarmRestarts(
     @Setting(doc = "updates of linear warm-up, >= 0", def = "0") long warmupSteps,
     @Setting(doc = "updates until the first restart, >= 1") long period,
-    @Setting(doc = "of each period to the one before, >= 1", def = "1") int multiple,
+    @Setting(doc = "how many times as long each period is as the one before, >= 1", def = "1")
+        int multiple,
     @Setting(doc = "fraction of the learning rate at the end of a period, in [0, 1]", def = "0")
         double endFactor)
     implements Schedule {

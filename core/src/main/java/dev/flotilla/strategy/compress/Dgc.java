@@ -49,19 +49,25 @@ import java.util.Set;
  * @param indices how indices are encoded
  */
 public record Dgc(
-    @Setting(doc = "updates before compression begins, >= 0") long rampupBeginStep,
-    @Setting(doc = "updates over which the list of sparsities is walked, >= 1") long rampupStep,
+    @Setting(doc = "dense updates before compression begins, >= 0") long rampupBeginStep,
+    @Setting(doc = "updates over which the list of sparsities is gone through, >= 1")
+        long rampupStep,
     @Setting(
             doc =
                 "fractions of the gradient that are not sent, each in [0, 1), one after the other")
         List<Double> sparsity,
-    @Setting(doc = "parameters with fewer elements are exchanged densely") long minNumel,
-    @Setting(doc = "find entries by a sampled threshold, or the exact largest") Selection selection,
+    @Setting(doc = "parameters with fewer elements than this are sent densely") long minNumel,
     @Setting(
-            doc = "values as fp32, or fp16 with the rounding kept for later",
+            doc =
+                "how entries are found: sampled, by a threshold from a sample, or exact, always the"
+                    + " largest")
+        Selection selection,
+    @Setting(
+            doc = "format of the values sent: fp32, or fp16 with the rounding kept for later",
             words = {"fp32", "fp16"})
         Dtype values,
-    @Setting(doc = "indices as int32, or packed into about 12 bits") IndexFormat indices)
+    @Setting(doc = "format of the indices sent: int32, or packed into about 12 bits each")
+        IndexFormat indices)
     implements Strategy {
 
   /** Checks the settings. */

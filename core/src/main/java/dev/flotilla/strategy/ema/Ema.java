@@ -34,13 +34,17 @@ import java.util.Locale;
  * @param useBuffers whether running statistics are averaged too, or those of the model are used
  */
 public record Ema(
-    @Setting(doc = "how much of the average stays, above 0 and below 1", def = "0.999")
+    @Setting(
+            doc = "fraction of the average that is kept at each averaging, above 0 and below 1",
+            def = "0.999")
         double decay,
     @Setting(doc = "updates from one averaging to the next, at least 1", def = "1") long every,
     @Setting(doc = "updates made before the first averaging", def = "0") long start,
     @Setting(doc = "let decay rise: at most 1 - (1 + n)^(-2/3) at averaging n", def = "false")
         boolean warmup,
-    @Setting(doc = "average BatchNorm's running statistics too, or copy them", def = "true")
+    @Setting(
+            doc = "average BatchNorm's running statistics too; false takes the model's",
+            def = "true")
         boolean useBuffers)
     implements Strategy {
 

@@ -38,13 +38,14 @@ import java.util.Map;
 @Remedy.Offer(value = Remedy.HALF_PRECISION_SUMS, as = "%s: {wire: bf16}")
 @Remedy.Offer(value = Remedy.NO_OVERLAP, as = "%s.overlap to false")
 public record FuseAllReduce(
-    @Setting(doc = "megabytes (2^20 bytes) that close a bucket") double sizeMb,
+    @Setting(doc = "size at which a bucket is closed, in megabytes (2^20 bytes)") double sizeMb,
     @Setting(doc = "most tensors in a bucket; 1 for a bucket per tensor") int maxTensors,
-    @Setting(doc = "megabytes of the last bucket, which nothing hides") double lastMb,
+    @Setting(doc = "largest size of the last bucket, which backward cannot hide, in megabytes")
+        double lastMb,
     @Setting(doc = "reduce buckets while backward goes on") boolean overlap,
-    @Setting(doc = "cut by size, or by what is measured: mg_wfbp") BucketRule plan,
+    @Setting(doc = "how buckets are cut: by size, or by measured times (mg_wfbp)") BucketRule plan,
     @Setting(
-            doc = "numbers on the wire: fp32, bf16 or fp16; sums are float32",
+            doc = "number format on the wire: fp32, bf16 or fp16; sums are float32",
             words = {"fp32", "bf16", "fp16"})
         Dtype wire)
     implements Strategy {

@@ -33,26 +33,39 @@ import java.util.Set;
  * @param group who has parameters of its own
  */
 public record AdaptiveLocalSgd(
-    @Setting(doc = "the first interval, from 1 to max_k_steps", def = "1") int initKSteps,
+    @Setting(doc = "updates between two averages at first, from 1 to max_k_steps", def = "1")
+        int initKSteps,
     @Setting(doc = "updates at the start that are averaged one by one", def = "1") int beginStep,
-    @Setting(doc = "the largest interval, at least 1", def = "16") int maxKSteps,
-    @Setting(doc = "fleet's rule or the paper's: fleet or adacomm", def = "fleet")
+    @Setting(doc = "most updates between two averages, at least 1", def = "16") int maxKSteps,
+    @Setting(
+            doc =
+                "how the interval follows the loss: fleet for Fleet's formula, adacomm for the"
+                    + " paper's",
+            def = "fleet")
         IntervalRule rule,
     @Setting(
-            doc = "adacomm: fraction of the interval left where it would not shrink, in (0, 1)",
+            doc =
+                "with adacomm: factor on an interval that the formula would not shorten, in (0, 1)",
             def = "0.5")
         double shrink,
-    @Setting(doc = "updates between two looks at the interval, at least 1", def = "1")
+    @Setting(doc = "updates after which the interval is computed anew, at least 1", def = "1")
         int adaptEvery,
-    @Setting(doc = "the optimizer's memory at an average: local, average or reset", def = "local")
+    @Setting(
+            doc = "what becomes of the optimizer's memory at an average: local, average or reset",
+            def = "local")
         MomentumPolicy momentum,
     @Setting(
-            doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
+            doc =
+                "number format on the wire: fp32, bf16, fp16, or int8 or int4 with error feedback",
             def = "fp32")
         Dtype wire,
-    @Setting(doc = "average behind the next round's updates, one round late", def = "false")
+    @Setting(
+            doc = "send an average while the next round computes, and use it one round later",
+            def = "false")
         boolean overlap,
-    @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
+    @Setting(
+            doc = "what updates by itself between averages: each rank, or each host as a whole",
+            def = "rank")
         AveragingGroup group)
     implements Strategy {
 

@@ -36,17 +36,28 @@ import org.jspecify.annotations.Nullable;
 public record LocalSgd(
     @Setting(doc = "updates between two averages, at least 1", def = "1") int kSteps,
     @Setting(doc = "updates at the start that are averaged one by one", def = "1") int beginStep,
-    @Setting(doc = "the optimizer's memory at an average: local, average or reset", def = "local")
+    @Setting(
+            doc = "what becomes of the optimizer's memory at an average: local, average or reset",
+            def = "local")
         MomentumPolicy momentum,
     @Setting(
-            doc = "what travels: fp32, bf16, fp16, or int8 or int4 with error feedback",
+            doc =
+                "number format on the wire: fp32, bf16, fp16, or int8 or int4 with error feedback",
             def = "fp32")
         Dtype wire,
-    @Setting(doc = "average behind the next round's updates, one round late", def = "false")
+    @Setting(
+            doc = "send an average while the next round computes, and use it one round later",
+            def = "false")
         boolean overlap,
-    @Setting(doc = "who updates alone: each rank, or each host as a whole", def = "rank")
+    @Setting(
+            doc = "what updates by itself between averages: each rank, or each host as a whole",
+            def = "rank")
         AveragingGroup group,
-    @Setting(doc = "optimizer that takes a round's difference for a gradient", def = "null")
+    @Setting(
+            doc =
+                "outer optimizer, which takes the change of a round for a gradient; by default"
+                    + " none",
+            def = "null")
         @Nullable OuterOptimizer outer)
     implements Strategy {
 

@@ -14,9 +14,11 @@ import dev.flotilla.settings.Setting;
  * @param momentum factor m; without meaning for sgd
  */
 public record OuterOptimizer(
-    @Setting(doc = "sgd or nesterov", def = "nesterov") OuterRule name,
+    @Setting(doc = "rule of the outer update: sgd or nesterov", def = "nesterov") OuterRule name,
     @Setting(doc = "learning rate of the outer update, > 0", def = "0.7") double lr,
-    @Setting(doc = "fraction of the velocity that is kept, in [0, 1)", def = "0.9")
+    @Setting(
+            doc = "fraction of the velocity that is kept from round to round, in [0, 1)",
+            def = "0.9")
         double momentum) {
 
   /** Checks the settings. */

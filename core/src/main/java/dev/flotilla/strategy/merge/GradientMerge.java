@@ -49,12 +49,17 @@ public record GradientMerge(
         @Nullable WindowLength kSteps,
     @Setting(doc = "samples per update over all ranks; k follows from it", insteadOf = "k_steps")
         @Nullable Integer globalBatch,
-    @Setting(doc = "divide by the micro-steps, or sum them", def = "true") boolean avg,
+    @Setting(doc = "true for the mean over micro-steps, false for their sum", def = "true")
+        boolean avg,
     @Setting(
             doc = "the incomplete last accumulation window of an epoch: flush, carry or drop",
             def = "flush")
         Tail tail,
-    @Setting(doc = "mean over loss terms, or over micro_batches as Fleet does", def = "terms")
+    @Setting(
+            doc =
+                "terms: mean over all loss terms; micro_batches: mean of micro-batches' means, as"
+                    + " in Fleet",
+            def = "terms")
         Weighting weighting)
     implements Strategy {
 

@@ -27,7 +27,10 @@ import java.util.Set;
  * @param over the samples that count as one batch
  */
 public record PooledBatchNorm(
-    @Setting(doc = "micro_batch, whole_window, or sync over ranks at every micro-step")
+    @Setting(
+            doc =
+                "samples for BatchNorm's statistics: micro_batch, whole_window, or sync for all"
+                    + " ranks")
         PoolOver over)
     implements Strategy {
 

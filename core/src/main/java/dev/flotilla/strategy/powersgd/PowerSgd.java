@@ -42,11 +42,15 @@ import java.util.Set;
  */
 public record PowerSgd(
     @Setting(doc = "rank of the factors that are sent for a matrix, >= 1", def = "2") int rank,
-    @Setting(doc = "factors are sent where they are so many times smaller, >= 0", def = "2")
+    @Setting(
+            doc = "send factors only where they are at least this many times smaller, >= 0",
+            def = "2")
         double minCompression,
-    @Setting(doc = "start from the factor of the update before, not a random one", def = "true")
+    @Setting(
+            doc = "start from the factor of the update before, not from a random one",
+            def = "true")
         boolean warmStart,
-    @Setting(doc = "updates before compression begins, >= 0", def = "0") long startStep)
+    @Setting(doc = "dense updates before compression begins, >= 0", def = "0") long startStep)
     implements Strategy {
 
   /** Checks the settings. */

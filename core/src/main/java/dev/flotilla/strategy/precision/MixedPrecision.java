@@ -41,7 +41,7 @@ import java.util.Set;
 @Remedy.Offer(value = Remedy.BF16_FORWARD, as = "%s: {dtype: bf16}")
 public record MixedPrecision(
     @Setting(
-            doc = "number type: bf16, or fp16 with a loss scale",
+            doc = "type that products are computed in: bf16, or fp16 with a loss scale",
             def = "bf16",
             words = {"bf16", "fp16"})
         Dtype dtype,

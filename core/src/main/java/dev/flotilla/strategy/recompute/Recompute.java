@@ -47,11 +47,16 @@ public record Recompute(
     @Setting(doc = "keep the output of every n-th segment", insteadOf = "checkpoints")
         @Nullable Integer every,
     @Setting(
-            doc = "with checkpoints: auto, what activations may take; by default what is free",
+            doc =
+                "with checkpoints: auto, bytes for activations, as 500MB; by default 80 % of what"
+                    + " is free",
             def = "null")
         @Nullable ByteSize memory,
-    @Setting(doc = "let what is kept wait in a file until backward", def = "false") boolean offload,
-    @Setting(doc = "keep what attention gives as well, so that it runs once", def = "false")
+    @Setting(doc = "keep saved outputs in a mapped file until backward needs them", def = "false")
+        boolean offload,
+    @Setting(
+            doc = "keep the output of attention as well, so that attention runs once",
+            def = "false")
         boolean keepAttention)
     implements Strategy {
 

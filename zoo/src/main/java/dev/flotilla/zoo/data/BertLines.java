@@ -36,10 +36,11 @@ public record BertLines(
     @Setting(doc = "pretraining, or classification by the label.", def = "pretraining")
         TextTask task,
     @Setting(doc = "Number of classes, for classification.", def = "2") int classes,
-    @Setting(doc = "Longest sequence.", def = "512") int maxSeqLen,
-    @Setting(doc = "What happens to longer ones: error or truncate.", def = "error")
+    @Setting(doc = "Longest sequence, in tokens.", def = "512") int maxSeqLen,
+    @Setting(doc = "What becomes of longer sequences: error or truncate.", def = "error")
         TooLong tooLong,
-    @Setting(doc = "Fraction of tokens to guess, in (0, 1).", def = "0.15") double maskShare,
+    @Setting(doc = "Fraction of tokens that are masked and guessed, in (0, 1).", def = "0.15")
+        double maskShare,
     @Setting(doc = "Count the batch in tokens, not in sequences.", def = "false") boolean inTokens)
     implements DataSource {
 

@@ -36,10 +36,12 @@ import org.jspecify.annotations.Nullable;
 @Summary("JPEG and PNG images in folders by class, in ImageNet's layout.")
 public record ImageFolder(
     @Setting(doc = "Folder with train/<class>/* and val/<class>/*, JPEG or PNG.") Path path,
-    @Setting(doc = "Width and height of what the model sees, at least 8.", def = "224") int size,
+    @Setting(doc = "Width and height in pixels of what the model sees, at least 8.", def = "224")
+        int size,
     @Setting(
             doc =
-                "Shorter side in evaluation, of which the middle is cut; by default size*256/224.",
+                "Shorter side in pixels in evaluation, before the middle is cut out; by default"
+                    + " size*256/224.",
             def = "null")
         @Nullable Integer resize,
     @Setting(doc = "Whether training cuts and mirrors at random.", def = "true") boolean augment,

@@ -37,7 +37,7 @@ public record PlainText(
             doc = "Vocabulary file, or tokenizer.json; by default vocab.txt beside the text.",
             def = "null")
         @Nullable Path vocabulary,
-    @Setting(doc = "Longest sequence.", def = "128") int maxSeqLen,
+    @Setting(doc = "Longest sequence, in tokens.", def = "128") int maxSeqLen,
     @Setting(doc = "Go on beyond the end of a document until a sequence is full.", def = "true")
         boolean pack,
     @Setting(doc = "Pad batches to max_seq_len, not to their longest sequence.", def = "false")
@@ -47,9 +47,10 @@ public record PlainText(
                 "Remove case and accents, for uncased vocabularies; tokenizer.json says it itself.",
             def = "true")
         boolean lowercase,
-    @Setting(doc = "Make pairs of which half do not belong together.", def = "true")
+    @Setting(doc = "Make pairs of sentences, half of which do not belong together.", def = "true")
         boolean nextSentence,
-    @Setting(doc = "Fraction of tokens to guess, in (0, 1).", def = "0.15") double maskShare,
+    @Setting(doc = "Fraction of tokens that are masked and guessed, in (0, 1).", def = "0.15")
+        double maskShare,
     @Setting(doc = "Fraction of a single file to test with, in (0, 1).", def = "0.1")
         double testShare,
     @Setting(doc = "Count the batch in tokens, not in sequences.", def = "false") boolean inTokens)

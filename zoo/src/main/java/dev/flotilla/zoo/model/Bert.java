@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 @Summary("BERT of the sizes in a config.json; pre-training heads, or a classifier of sequences.")
 public record Bert(
     @Setting(doc = "a config.json as Hugging Face writes it") Path config,
-    @Setting(doc = "classes of a sequence, in place of the pre-training heads", def = "null")
+    @Setting(doc = "number of classes of a sequence; none for the pre-training heads", def = "null")
         @Nullable Integer classes,
     @Setting(
-            doc = "masked positions that one next-sentence term counts for",
+            doc = "weight of a next-sentence term, in masked positions",
             def = "" + BertNetwork.NSP_WEIGHT)
         double nspWeight)
     implements NetworkModel {

@@ -23,15 +23,15 @@ import org.jspecify.annotations.Nullable;
  */
 @Summary("BERT-base as bert-base-uncased; pre-training heads, or a classifier of sequences.")
 public record BertBase(
-    @Setting(doc = "classes of a sequence, in place of the pre-training heads")
+    @Setting(doc = "number of classes of a sequence; none for the pre-training heads")
         @Nullable Integer classes,
-    @Setting(doc = "masked positions that one next-sentence term counts for") double nspWeight,
+    @Setting(doc = "weight of a next-sentence term, in masked positions") double nspWeight,
     @Setting(doc = "number of tokens") int vocabSize,
     @Setting(doc = "numbers per token") int hiddenSize,
     @Setting(doc = "encoder layers") int numHiddenLayers,
     @Setting(doc = "heads of each layer; must divide hidden_size") int numAttentionHeads,
-    @Setting(doc = "width of each layer's inner part") int intermediateSize,
-    @Setting(doc = "longest sequence") int maxPositionEmbeddings,
+    @Setting(doc = "width of each layer's feed-forward part") int intermediateSize,
+    @Setting(doc = "longest sequence, in tokens") int maxPositionEmbeddings,
     @Setting(doc = "fraction of outputs set to zero in training, in [0, 1)")
         double hiddenDropoutProb,
     @Setting(doc = "fraction of attention set to zero in training, in [0, 1)")

@@ -19,7 +19,8 @@ import java.util.List;
 public record ResNet18(
     @Setting(doc = "number of classes, at least 2") int classes,
     @Setting(doc = "imagenet for large images, cifar for 32x32") Stem stem,
-    @Setting(doc = "batch, or group: the same whatever the batch, as gradient_merge wants it")
+    @Setting(
+            doc = "batch for BatchNorm, or group for GroupNorm, which does not depend on the batch")
         Normalization normalization,
     @Setting(doc = "groups of channels for normalization: group; must divide width") int groups,
     @Setting(doc = "start every block as the identity") boolean zeroInitResidual,

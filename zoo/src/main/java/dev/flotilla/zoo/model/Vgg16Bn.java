@@ -15,7 +15,7 @@ import dev.flotilla.settings.Summary;
 @Summary("VGG-16 with BatchNorm for RGB images of at least 32x32, with torchvision's names.")
 public record Vgg16Bn(
     @Setting(doc = "number of classes, at least 2") int classes,
-    @Setting(doc = "fraction of hidden numbers set to zero in training, in [0, 1)") double dropout,
+    @Setting(doc = "fraction of hidden outputs set to zero in training, in [0, 1)") double dropout,
     @Setting(doc = "width of the two hidden layers, at least 1") int hidden,
     @Setting(doc = "channels of the first block, at least 1") int width)
     implements NetworkModel {

@@ -40,7 +40,7 @@ public record Parquet(
             insteadOf = "test_path")
         @Nullable Double testFraction,
     @Setting(doc = "Seed that draws the rows to test with.", def = "0") long splitSeed,
-    @Setting(doc = "Column to learn.", def = "null") @Nullable String label,
+    @Setting(doc = "Column that holds the label.", def = "null") @Nullable String label,
     @Setting(doc = "What the label is: classification or regression.", def = "classification")
         TableTask task,
     @Setting(doc = "Classes in order; by default those of training rows, sorted.", def = "[]")

@@ -15,7 +15,7 @@ public final class Careless {
   @SuppressWarnings({"JavaUtilDate", "BanSerializableRead"})
   static Object read(InputStream input, JavaClass foreign) throws IOException {
     try (var objects = new ObjectInputStream(input)) {
-      return new Object[] {objects.readObject(), new Date(), foreign, new Two()};
+      return new Object[] {objects.readObject(), new Date(), foreign, new Two(1)};
     } catch (ClassNotFoundException e) {
       System.exit(1);
       throw new IllegalStateException(e);
