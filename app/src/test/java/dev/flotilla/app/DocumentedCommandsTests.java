@@ -92,6 +92,13 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla run --nproc 2 --main", "is in ExamplesTests"),
           Map.entry("./flotilla run --nproc 2 --set epochs=2", "learns for minutes"),
           Map.entry("./flotilla run --nproc=2 --set epochs=4", "learns for minutes"),
+          Map.entry("./flotilla run --nproc 2 mine.yaml", "learns for minutes"),
+          Map.entry("./flotilla run --nproc 1 --main Points", "is OwnData of ExamplesTests"),
+          Map.entry("./flotilla train mine.yaml", "learns for minutes"),
+          Map.entry("./flotilla train --out runs/first", "learns for minutes"),
+          Map.entry("./flotilla train --set global_batch=16", "learns for minutes"),
+          Map.entry("./flotilla plan mine.yaml", "is in DocumentedRecipesTests"),
+          Map.entry("javac ", "builds"),
           Map.entry("./flotilla train --set epochs=2", "learns for minutes"),
           Map.entry("./flotilla train --set strategy.amp", "is in MixedPrecisionTests"),
           Map.entry("./flotilla train encoder.yaml", "is in RecomputeTests"));

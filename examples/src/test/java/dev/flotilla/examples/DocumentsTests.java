@@ -18,6 +18,8 @@ import java.io.IOException;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -35,6 +37,8 @@ final class DocumentsTests {
   private static final Path RECIPES = ROOT.resolve("docs/recipe.md");
   private static final Path ERRORS = ROOT.resolve("docs/errors.md");
   private static final Path GLOSSARY = ROOT.resolve("docs/glossary.md");
+  private static final Path POM = ROOT.resolve("pom.xml");
+  private static final Path TECHNIQUES = ROOT.resolve("docs/techniques");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(#[^)]*)?\\)");
 
   static Stream<Path> documents() throws IOException {
@@ -60,6 +64,79 @@ final class DocumentsTests {
             .filter(target -> Files.notExists(document.resolveSibling(target)))
             .toList();
     assertThat(missing).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("documents")
+  void linksToHeadingsDoToo(Path document) throws IOException {
+    for (var link : LINK.matcher(Files.readString(document)).results().toList()) {
+      var target = link.group(1).isEmpty() ? document : document.resolveSibling(link.group(1));
+      if (link.group(2) != null && target.toString().endsWith(".md")) {
+        assertThat(anchors(target)).as(link.group()).contains(link.group(2));
+      }
+    }
+  }
+
+  /** The way GitHub makes them of headings. */
+  private static List<String> anchors(Path document) throws IOException {
+    var text = Files.readString(document).replaceAll("(?ms)^```.*?^```", "");
+    return Pattern.compile("(?m)^#+ (.*)$")
+        .matcher(text)
+        .results()
+        .map(it -> it.group(1).replaceAll("\\]\\([^)]*\\)", "").toLowerCase(Locale.ROOT))
+        .map(it -> "#" + it.replaceAll("[^\\p{L}\\p{N}\\s_-]", "").strip().replace(' ', '-'))
+        .toList();
+  }
+
+  @Test
+  void everyDocumentIsReachedFromTheReadme() throws IOException {
+    var reached = new LinkedHashSet<Path>();
+    var next = new ArrayDeque<Path>(List.of(README));
+    while (!next.isEmpty()) {
+      var document = next.remove();
+      if (reached.add(document.normalize())) {
+        LINK.matcher(Files.readString(document))
+            .results()
+            .map(link -> document.resolveSibling(link.group(1)))
+            .filter(target -> target.toString().endsWith(".md") && Files.exists(target))
+            .forEach(next::add);
+      }
+    }
+    assertThat(reached).containsAll(documents().map(Path::normalize).toList());
+  }
+
+  static Stream<Path> techniquePages() throws IOException {
+    try (var pages = Files.list(TECHNIQUES)) {
+      return pages.toList().stream();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("techniquePages")
+  void aTechniquesPageBeginsWithWhenToUseItAndARecipe(Path page) throws IOException {
+    var text = Files.readString(page);
+    int first = text.indexOf("\n## ");
+    assertThat(text.substring(first)).startsWith("\n## When to use it\n");
+    assertThat(text.substring(first, text.indexOf("\n## ", first + 1)))
+        .containsPattern("(?m)^(\\w+: .*|  \\w+: .*)$")
+        .contains("```");
+  }
+
+  @Test
+  void readmeHasTheCoordinatesOfTheArtifacts() throws IOException {
+    var pom = Files.readString(POM);
+    var readme = block(README, "xml");
+    for (var element : List.of("groupId", "version")) {
+      assertThat(readme).contains(element(pom, element));
+    }
+    var zoo = Files.readString(ROOT.resolve("zoo/pom.xml"));
+    zoo = zoo.substring(zoo.indexOf("</parent>"));
+    assertThat(readme).contains(element(zoo, "artifactId"));
+  }
+
+  private static String element(String pom, String name) {
+    int start = pom.indexOf("<" + name + ">");
+    return pom.substring(start, pom.indexOf(">", pom.indexOf("</" + name, start)) + 1);
   }
 
   @ParameterizedTest
