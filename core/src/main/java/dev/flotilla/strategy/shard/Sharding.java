@@ -74,7 +74,11 @@ import org.jspecify.annotations.Nullable;
     as = "%s: {stage: 3, offload: optimizer+parameters}")
 @Remedy.Offer(value = Remedy.WHOLE_GRADIENTS, as = "%s of stage 1 or its no_sync")
 public record Sharding(
-    @Setting(doc = "1 shards the optimizer's memory, 2 gradients too, 3 parameters too", def = "1")
+    @Setting(
+            doc =
+                "what each rank keeps slices of: 1 the optimizer's memory, 2 gradients too, 3"
+                    + " parameters too",
+            def = "1")
         int stage,
     @Setting(
             doc = "stage 2: send nothing before a window ends, and keep whole gradients till then",
@@ -82,8 +86,8 @@ public record Sharding(
         boolean noSync,
     @Setting(
             doc =
-                "static: offload says what lies beside the device; auto: optimizer slices that"
-                    + " find no room on it do",
+                "static: as offload says; auto: only those optimizer slices leave the device that"
+                    + " do not fit",
             def = "static")
         Placement placement,
     @Setting(
@@ -100,8 +104,8 @@ public record Sharding(
         @Nullable Path offloadFolder,
     @Setting(
             doc =
-                "type of the parameters and gradients that passes see and ranks send; with bf16 the"
-                    + " float32 master lies in slices",
+                "type of parameters and gradients in passes and on the wire; bf16 keeps a float32"
+                    + " master in slices",
             def = "fp32",
             words = {"fp32", "bf16"})
         Dtype parameters)
