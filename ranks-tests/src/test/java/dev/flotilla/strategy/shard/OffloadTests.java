@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.io.TempDirFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -37,7 +38,8 @@ class OffloadTests {
   private static final ColouredPoints POINTS = new ColouredPoints(96, 8, 4);
   private static final int UPDATES = 8;
 
-  @TempDir private Path folder;
+  @TempDir(factory = TempDirFactory.Standard.class)
+  private Path folder;
 
   static Stream<Arguments> placements() {
     var adam = new AdamW(1e-2);
