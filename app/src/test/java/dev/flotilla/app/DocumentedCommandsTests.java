@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Commands that documents show print what the documents say. */
+@Tag("quick")
 @Isolated
 class DocumentedCommandsTests {
 

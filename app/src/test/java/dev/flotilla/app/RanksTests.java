@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,7 @@ class RanksTests {
     assertThat(log.resolve("workerlog.2")).content().isEmpty();
   }
 
+  @Tag("quick")
   @Test
   void aWarningIsSaidOnceAndOneUpdateIsOne() {
     var ended =

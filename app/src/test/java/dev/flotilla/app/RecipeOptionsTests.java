@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.config.RunConfig;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("quick")
 class RecipeOptionsTests {
 
   private static RecipeOptions options(String... arguments) {

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whenever power is lost, what has a checkpoint's name is whole, and the last commit is there. */
+@Tag("slow")
 class CrashStateTests {
 
   private static final int RANKS = 3;

@@ -11,10 +11,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** No byte of a checkpoint can change unnoticed; the message says where it did. */
+@Tag("slow")
 class DamagedCheckpointTests {
 
   private static final int RANKS = 3;

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.settings.ConfigException;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Only one kind of exception ever comes out of a recipe, whatever is in it. */
+@Tag("slow")
 final class RecipeFuzzTests {
 
   private static final int MUTATIONS = 5_000;

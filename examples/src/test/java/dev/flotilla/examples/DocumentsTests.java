@@ -25,11 +25,13 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Keeps the documents true where a program can tell. */
+@Tag("quick")
 final class DocumentsTests {
 
   private static final Path ROOT = Path.of("..");

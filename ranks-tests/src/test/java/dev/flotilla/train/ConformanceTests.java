@@ -33,6 +33,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.bytedeco.javacpp.Pointer;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -122,6 +123,7 @@ class ConformanceTests {
   }
 
   /** A technique that joins the library joins the table. */
+  @Tag("quick")
   @Test
   void everyTechniqueHasARow() {
     var keys =
@@ -152,6 +154,7 @@ class ConformanceTests {
     assertThat(forward.weights().isSameAs(backward.weights())).isTrue();
   }
 
+  @Tag("quick")
   @ParameterizedTest
   @MethodSource("rows")
   void oneRankKeepsItsPromiseTowardsTheBaseline(Row row) {
@@ -168,6 +171,7 @@ class ConformanceTests {
     }
   }
 
+  @Tag("quick")
   @ParameterizedTest
   @MethodSource("rows")
   void ranksAgreeToTheBitAndMakeTheSameCalls(Row row) {

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.function.LongSupplier;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class LeakProbeTests {
 
   private static final long SIZE = 64L << 20;

@@ -20,8 +20,10 @@ import dev.flotilla.zoo.data.TextTask;
 import java.lang.foreign.ValueLayout;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 final class LearningTests {
 
   private static final Dataset NOISE = new SyntheticImages(3, 32, 4, 32, 4).train();

@@ -24,6 +24,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Names, outputs, loss, gradients and running statistics against Python's PyTorch, torchvision and
  * transformers on the same weights and inputs.
  */
+@Tag("slow")
 final class ReferenceTests {
 
   private static final Map<String, Model> MODELS =
