@@ -37,6 +37,7 @@ final class Console implements EventSink {
     switch (event) {
       case TrainingEvent.Configured _,
           TrainingEvent.EpochEnded _,
+          TrainingEvent.Planned _,
           TrainingEvent.Timed _,
           TrainingEvent.Averaged _,
           TrainingEvent.DeviceUsed _,

@@ -28,6 +28,7 @@ import picocli.CommandLine.Command;
       EvalCommand.class,
       PredictCommand.class,
       ExportCommand.class,
+      ReportCommand.class,
       PlanCommand.class,
       VerifyCommand.class,
       FitBatchCommand.class,

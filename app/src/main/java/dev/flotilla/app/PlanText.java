@@ -91,12 +91,10 @@ final class PlanText {
 
   private static String memory(ConfiguredRun run) {
     boolean isWhole = run.config().optimizer().numbersPerParameter().isPresent();
-    var stages = run.memoryByStage();
-    long saved = stages.getFirst().total() - stages.get(run.stage()).total();
     return String.format(
         Locale.ROOT,
         "%,.2f MB per rank for parameters%s; activations on top",
-        (run.arenaBytes() - saved) / 1e6,
+        run.stateBytes() / 1e6,
         kept(run.config().ema() == null, isWhole));
   }
 

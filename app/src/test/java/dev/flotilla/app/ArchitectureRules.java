@@ -79,7 +79,7 @@ record ArchitectureRules(String root) {
         .whereLayer("app")
         .mayNotBeAccessedByAnyLayer()
         .whereLayer("board")
-        .mayOnlyBeAccessedByLayers("app")
+        .mayOnlyBeAccessedByLayers("app", "train")
         .whereLayer("board")
         .mayOnlyAccessLayers("ground")
         .whereLayer("zoo")

@@ -10,6 +10,7 @@ import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.NamePatterns;
+import dev.flotilla.step.Phase;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
@@ -28,6 +29,7 @@ import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -111,6 +113,12 @@ public final class ConfiguredRun {
     var frozen = NamePatterns.anyOf(config.freeze());
     long trained = BoundModel.layoutOf(model, config.precision(), frozen).bytes();
     return all + trained * (1 + numbersPerParameter());
+  }
+
+  /** Returns what of it the rank keeps that keeps most, with the recipe's stage of sharding. */
+  public long stateBytes() {
+    var stages = memoryByStage();
+    return arenaBytes() - (stages.getFirst().total() - stages.get(stage()).total());
   }
 
   /** A moving average is kept, and cut, like what the optimizer remembers. */
@@ -298,6 +306,9 @@ public final class ConfiguredRun {
     var builder =
         trainer(events).loop(loop()).checkpoints(checkpoints(location.out())).runFolder(folder);
     observers.watch(builder);
+    if (folder != null) {
+      events.on(planned(builder.plan()));
+    }
     try (var trainer = builder.build()) {
       location.resume(trainer, people);
       var result = trainer.fit(source, epochs());
@@ -318,6 +329,14 @@ public final class ConfiguredRun {
       }
       return summary;
     }
+  }
+
+  private TrainingEvent.Planned planned(StepPlanner.Plan plan) {
+    Map<String, String> pipeline = new LinkedHashMap<>();
+    for (var phase : Phase.values()) {
+      pipeline.put(phase.name(), plan.step().describe(phase));
+    }
+    return new TrainingEvent.Planned(pipeline, stateBytes());
   }
 
   private CheckpointSettings checkpoints(Path out) {

@@ -15,6 +15,14 @@ public sealed interface TrainingEvent {
   record Configured(Map<String, Object> configuration) implements TrainingEvent {}
 
   /**
+   * How the run will go; no part of the run's record, as a later version may describe it otherwise.
+   *
+   * @param pipeline what happens in each phase of a step, in words
+   * @param stateBytes what parameters, gradients and optimizer are to take on a rank
+   */
+  record Planned(Map<String, String> pipeline, long stateBytes) implements TrainingEvent {}
+
+  /**
    * Training begins.
    *
    * @param ranks number of ranks

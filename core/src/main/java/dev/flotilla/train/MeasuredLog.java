@@ -32,6 +32,7 @@ final class MeasuredLog implements EventSink {
   /** Tells which events belong here, and not to the run's own. */
   static boolean takes(TrainingEvent event) {
     return event instanceof TrainingEvent.Timed
+        || event instanceof TrainingEvent.Planned
         || event instanceof TrainingEvent.Resumed
         || event instanceof TrainingEvent.Straggler;
   }

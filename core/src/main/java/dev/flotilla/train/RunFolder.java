@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import dev.flotilla.board.page.Report;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
@@ -242,10 +243,26 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     }
   }
 
+  /** However the run ends, its report says how far it came; that is never worth a failure. */
+  private void report() {
+    try {
+      Report.writeInto(folder);
+    } catch (IOException | RuntimeException failure) {
+      System.getLogger(RunFolder.class.getName())
+          .log(
+              System.Logger.Level.WARNING,
+              "no report was written into %s: %s; flotilla report %s makes it"
+                  .formatted(folder, failure.getMessage(), folder));
+    }
+  }
+
   @Override
   public void close() {
     try (lock) {
       events.close();
+      if (events.isOpen()) {
+        report();
+      }
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot close " + folder, failure);
     }

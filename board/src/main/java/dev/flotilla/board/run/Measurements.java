@@ -19,6 +19,8 @@ final class Measurements {
   private final List<Moment> moments = new ArrayList<>();
   private @Nullable StepTime times;
   private @Nullable Instant last;
+  private Map<String, Object> pipeline = Map.of();
+  private long stateBytes;
 
   void on(Map<String, Object> event) {
     long update = (long) Json.number(event.getOrDefault("update", 0));
@@ -26,6 +28,10 @@ final class Measurements {
       case "resumed" -> {
         curves.cutBehind(update);
         moments.add(new Moment(Moment.Kind.RESTART, update, time(event), "went on from " + update));
+      }
+      case "planned" -> {
+        pipeline = Json.object(event.get("pipeline"));
+        stateBytes = (long) Json.number(event.getOrDefault("state_bytes", 0));
       }
       case "straggler" ->
           moments.add(new Moment(Moment.Kind.STRAGGLER, update, time(event), straggler(event)));
@@ -71,6 +77,14 @@ final class Measurements {
     } catch (DateTimeParseException none) {
       return Instant.EPOCH;
     }
+  }
+
+  Map<String, Object> pipeline() {
+    return pipeline;
+  }
+
+  long stateBytes() {
+    return stateBytes;
   }
 
   Curves curves() {

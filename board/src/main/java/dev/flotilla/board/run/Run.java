@@ -21,6 +21,9 @@ import java.util.Optional;
  * @param totalUpdates updates planned, 0 if that is not known
  * @param epochs epochs planned
  * @param update updates made at the last event
+ * @param pipeline what happens in each phase of a step, in words; empty if it is not known
+ * @param stateBytes what parameters, gradients and optimizer were to take on a rank; 0 if it is not
+ *     known
  * @param configuration the resolved configuration, without secrets
  * @param summary what summary.json holds, without the configuration; empty if it has not ended
  * @param series its curves, by chart and line
@@ -40,6 +43,8 @@ public record Run(
     long totalUpdates,
     int epochs,
     long update,
+    Map<String, Object> pipeline,
+    long stateBytes,
     Map<String, Object> configuration,
     Map<String, Object> summary,
     List<Series> series,
@@ -56,6 +61,30 @@ public record Run(
     var follower = new RunFollower(folder);
     follower.poll();
     return follower.run();
+  }
+
+  /** Returns the run under another name. */
+  public Run named(String other) {
+    return new Run(
+        other,
+        folder,
+        identity,
+        isFinished,
+        begun,
+        last,
+        ranks,
+        parameters,
+        totalUpdates,
+        epochs,
+        update,
+        pipeline,
+        stateBytes,
+        configuration,
+        summary,
+        series,
+        timeline,
+        stepTimes,
+        checkpoints);
   }
 
   /** Returns the series of a chart and line, if the run has it. */

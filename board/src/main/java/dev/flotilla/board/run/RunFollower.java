@@ -92,8 +92,21 @@ public final class RunFollower {
     }
     if (!isRun(folder)) {
       throw new RunException(
-          "%s is not the folder of a run: it has no %s; give a folder that train or run has written"
-              .formatted(folder, EVENTS));
+          "%s is not the folder of a run: it has no %s; %s"
+              .formatted(
+                  folder,
+                  EVENTS,
+                  holdsRuns()
+                      ? "give the runs in it, as %s/*".formatted(folder)
+                      : "give a folder that train or run has written"));
+    }
+  }
+
+  private boolean holdsRuns() {
+    try (var files = Files.list(folder)) {
+      return files.anyMatch(RunFollower::isRun);
+    } catch (IOException unreadable) {
+      return false;
     }
   }
 
@@ -133,6 +146,8 @@ public final class RunFollower {
         events.totalUpdates(),
         events.epochs(),
         events.update(),
+        measurements.pipeline(),
+        measurements.stateBytes(),
         secrets.hideIn(events.configuration()),
         secrets.hideIn(achieved),
         Stream.concat(events.curves().series().stream(), measurements.curves().series().stream())
