@@ -97,6 +97,8 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla run --nproc 1 --main Points", "is OwnData of ExamplesTests"),
           Map.entry("./flotilla train mine.yaml", "learns for minutes"),
           Map.entry("./flotilla train --out runs/first", "learns for minutes"),
+          Map.entry("./flotilla train --out runs/digits", "learns for minutes"),
+          Map.entry("xdg-open ", "opens a browser"),
           Map.entry("./flotilla train --set global_batch=16", "learns for minutes"),
           Map.entry("./flotilla plan mine.yaml", "is in DocumentedRecipesTests"),
           Map.entry("javac ", "builds"),
@@ -104,7 +106,7 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla train --set strategy.amp", "is in MixedPrecisionTests"),
           Map.entry("./flotilla train encoder.yaml", "is in RecomputeTests"));
 
-  /** README's first command learns for minutes, and platforms.md shows what other systems say. */
+  /** Learns for minutes here; platforms.md shows what other systems say. */
   private static final String TRAIN = "./flotilla train";
 
   @TempDir Path folder;
