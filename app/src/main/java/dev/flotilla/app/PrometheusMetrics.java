@@ -1,18 +1,22 @@
 package dev.flotilla.app;
 
-import dev.flotilla.memory.ProcessMemory;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
-import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** What Prometheus reads of a rank: counters, gauges and one histogram, with the rank's number. */
 final class PrometheusMetrics implements EventSink {
+
+  /** A part of backward, and so no phase of its own. */
+  private static final String HIDDEN = "hidden";
 
   private final PrometheusRegistry registry = new PrometheusRegistry();
   private final Labels rank;
@@ -29,11 +33,15 @@ final class PrometheusMetrics implements EventSink {
   private final Counter checkpoints;
   private final Counter notes;
 
-  /** The update that the clock runs from: a logged one, or the last before an evaluation. */
-  private long since;
-
-  private long sinceNanos = System.nanoTime();
+  private final Counter phases;
+  private final Counter sent;
+  private final Gauge memory;
+  private final Map<String, Double> secondsBefore = new HashMap<>();
+  private long timed;
   private long counted;
+
+  /** What it had sent when it was looked at last; nothing is known of a run that goes on. */
+  private OptionalLong sentBefore = OptionalLong.of(0);
 
   PrometheusMetrics(int rank) {
     this.rank = Labels.of("rank", Integer.toString(rank));
@@ -41,7 +49,7 @@ final class PrometheusMetrics implements EventSink {
     duration =
         Histogram.builder()
             .name("train_step_duration_seconds")
-            .help("Time of an update; each counts with the mean of its logged interval.")
+            .help("Time of an update on this rank; each counts with its logged interval's mean.")
             .classicOnly()
             .classicUpperBounds(0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
             .constLabels(this.rank)
@@ -56,7 +64,15 @@ final class PrometheusMetrics implements EventSink {
     evaluations = counter("eval_runs", "Evaluations made by this process.");
     checkpoints = counter("train_checkpoints", "Checkpoints that this process began to save.");
     notes = counter("train_notes", "Warnings and notes of the run.");
-    memory("process_resident_memory_bytes", "Resident memory.", ProcessMemory::residentBytes);
+    memory = gauge("process_resident_memory_bytes", "Main memory at the last logged update.");
+    sent = counter("train_sent_bytes", "Payload that this process has sent in exchanges.");
+    phases =
+        Counter.builder()
+            .name("train_phase_seconds")
+            .help("Time of training by phase: data, forward, backward, exchange, update, other.")
+            .labelNames("phase")
+            .constLabels(this.rank)
+            .register(registry);
   }
 
   private Counter counter(String name, String help) {
@@ -67,16 +83,6 @@ final class PrometheusMetrics implements EventSink {
     return Gauge.builder().name(name).help(help).constLabels(rank).register(registry);
   }
 
-  private void memory(String name, String help, java.util.function.LongSupplier bytes) {
-    var _ =
-        GaugeWithCallback.builder()
-            .name(name)
-            .help(help)
-            .constLabels(rank)
-            .callback(it -> it.call(bytes.getAsLong()))
-            .register(registry);
-  }
-
   PrometheusRegistry registry() {
     return registry;
   }
@@ -84,11 +90,13 @@ final class PrometheusMetrics implements EventSink {
   @Override
   public void on(TrainingEvent event) {
     switch (event) {
-      case TrainingEvent.Resumed resumed -> counted = resumed.update();
-      case TrainingEvent.Started started -> {
-        planned.set(started.totalUpdates());
-        mark(counted);
+      case TrainingEvent.Resumed resumed -> {
+        counted = resumed.update();
+        timed = resumed.update();
+        sentBefore = OptionalLong.empty();
       }
+      case TrainingEvent.Started started -> planned.set(started.totalUpdates());
+      case TrainingEvent.Timed times -> timed(times);
       case TrainingEvent.Updated updated -> updated(updated);
       case TrainingEvent.Evaluated evaluated -> evaluated(evaluated);
       case TrainingEvent.Saved _ -> checkpoints.inc();
@@ -97,15 +105,27 @@ final class PrometheusMetrics implements EventSink {
     }
   }
 
-  private void updated(TrainingEvent.Updated event) {
-    long made = event.update() - since;
-    if (made > 0) {
-      double seconds = (System.nanoTime() - sinceNanos) / 1e9 / made;
-      for (long i = 0; i < made; i++) {
-        duration.observe(seconds);
+  private void timed(TrainingEvent.Timed event) {
+    memory.set(event.residentBytes());
+    sent.inc(Math.max(0, event.bytesSent() - sentBefore.orElse(event.bytesSent())));
+    sentBefore = OptionalLong.of(event.bytesSent());
+    double seconds = 0;
+    for (var phase : event.seconds().entrySet()) {
+      if (!phase.getKey().equals(HIDDEN)) {
+        double since = phase.getValue() - secondsBefore.getOrDefault(phase.getKey(), 0.0);
+        phases.labelValues(phase.getKey()).inc(Math.max(0, since));
+        secondsBefore.put(phase.getKey(), phase.getValue());
+        seconds += since;
       }
     }
-    mark(event.update());
+    long made = event.update() - timed;
+    for (long i = 0; i < made; i++) {
+      duration.observe(Math.max(0, seconds / made));
+    }
+    timed = event.update();
+  }
+
+  private void updated(TrainingEvent.Updated event) {
     steps.inc(Math.max(0, event.update() - counted));
     counted = event.update();
     loss.set(event.loss());
@@ -115,7 +135,6 @@ final class PrometheusMetrics implements EventSink {
   }
 
   private void evaluated(TrainingEvent.Evaluated event) {
-    mark(event.update());
     evaluations.inc();
     evalLoss.set(event.loss());
     set(evalAccuracy, event.acc1());
@@ -125,11 +144,5 @@ final class PrometheusMetrics implements EventSink {
     if (value != null) {
       gauge.set(value);
     }
-  }
-
-  /** How long an evaluation took is no part of an update's time. */
-  private void mark(long update) {
-    since = update;
-    sinceNanos = System.nanoTime();
   }
 }

@@ -2,6 +2,7 @@ package dev.flotilla.report.tensorboard;
 
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.text.Secrets;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -73,6 +74,11 @@ public final class TensorBoard implements EventSink, AutoCloseable {
       case TrainingEvent.Logged logged ->
           logged.values().forEach((name, value) -> scalar(tag(name), logged.update(), value));
       case TrainingEvent.Averaged averaged -> averaged(averaged);
+      case TrainingEvent.Timed timed -> {
+        scalar("system/resident_bytes", timed.update(), timed.residentBytes());
+        scalar("exchange/bytes_sent", timed.update(), timed.bytesSent());
+        scalar("exchange/density", timed.update(), timed.density());
+      }
       case TrainingEvent.DeviceUsed used -> {
         scalar("system/gpu_live_bytes", used.update(), used.liveBytes());
         scalar("system/gpu_peak_bytes", used.update(), used.peakBytes());
@@ -155,7 +161,7 @@ public final class TensorBoard implements EventSink, AutoCloseable {
   private static String indented(Map<String, Object> values) {
     return JsonMapper.shared()
         .writerWithDefaultPrettyPrinter()
-        .writeValueAsString(values)
+        .writeValueAsString(new Secrets(System.getenv()).hideIn(values))
         .indent(4);
   }
 
