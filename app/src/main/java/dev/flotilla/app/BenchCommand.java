@@ -7,6 +7,7 @@ import picocli.CommandLine.Command;
     name = "bench",
     description = "Measures on this machine what techniques gain.",
     synopsisSubcommandLabel = "COMMAND",
+    footer = {"", "Example:", "  flotilla bench threads"},
     mixinStandardHelpOptions = true,
     subcommands = {BenchNetworkCommand.class, BenchThreadsCommand.class})
 final class BenchCommand {}

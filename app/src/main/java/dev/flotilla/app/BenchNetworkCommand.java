@@ -25,6 +25,7 @@ import picocli.CommandLine.Option;
       "As root, builds test hosts of network namespaces with shaped links, and takes them down"
           + " again; otherwise uses the loopback interface, unshaped."
     },
+    footer = {"", "Example:", "  flotilla bench network --rates 100mbit,1gbit --rounds 3"},
     mixinStandardHelpOptions = true)
 final class BenchNetworkCommand implements Callable<Integer> {
 

@@ -28,6 +28,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "threads",
     description = "Times steps of three models with 1, 2, 4 ... threads, in about a minute.",
+    footer = {"", "Example:", "  flotilla bench threads"},
     mixinStandardHelpOptions = true)
 final class BenchThreadsCommand implements Callable<Integer> {
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells people what happens: a live progress line on a terminal, one plain line every few seconds
- * elsewhere.
+ * elsewhere; quietly only what they should heed, in detail every event in a line of its own.
  */
 final class Console implements EventSink {
 
@@ -20,6 +20,8 @@ final class Console implements EventSink {
 
   private final PrintStream out;
   private final OptionalInt columns;
+  private final Detail detail;
+  private final Colours colours;
   private final Map<String, Object> logged = new LinkedHashMap<>();
   private long totalUpdates;
   private int epochs;
@@ -27,31 +29,41 @@ final class Console implements EventSink {
   private long shownAt;
   private boolean frameIsOpen;
 
-  Console(PrintStream out, OptionalInt columns) {
+  Console(PrintStream out, OptionalInt columns, Detail detail, Colours colours) {
     this.out = out;
-    this.columns = columns;
+    this.columns = detail == Detail.VERBOSE ? OptionalInt.empty() : columns;
+    this.detail = detail;
+    this.colours = colours;
   }
 
   @Override
   public void on(TrainingEvent event) {
     switch (event) {
-      case TrainingEvent.Configured _,
-          TrainingEvent.EpochEnded _,
-          TrainingEvent.Planned _,
-          TrainingEvent.Timed _,
-          TrainingEvent.Averaged _,
-          TrainingEvent.DeviceUsed _,
-          TrainingEvent.Saved _ -> {}
+      case TrainingEvent.Noted noted -> line(colours.warning("note:") + " " + noted.text());
+      case TrainingEvent.Straggler straggler -> line(colours.warning(straggler.text()));
+      default -> {
+        if (detail != Detail.QUIET) {
+          tell(event);
+        }
+      }
+    }
+  }
+
+  private void tell(TrainingEvent event) {
+    switch (event) {
       case TrainingEvent.Resumed resumed ->
           line("resumed after update %d from %s".formatted(resumed.update(), resumed.checkpoint()));
       case TrainingEvent.Started started -> start(started);
       case TrainingEvent.Logged more -> logged.putAll(more.values());
       case TrainingEvent.Updated updated -> update(updated);
       case TrainingEvent.Evaluated evaluated -> line(evaluation(evaluated));
-      case TrainingEvent.Noted noted -> line("note: " + noted.text());
-      case TrainingEvent.Straggler straggler -> line(straggler.text());
       case TrainingEvent.Measured measured -> line(measured.text());
       case TrainingEvent.Finished finished -> finish(finished);
+      default -> {
+        if (detail == Detail.VERBOSE) {
+          EventText.of(event).ifPresent(text -> line(colours.faint(text)));
+        }
+      }
     }
   }
 
@@ -79,7 +91,7 @@ final class Console implements EventSink {
   private void update(TrainingEvent.Updated event) {
     long now = System.nanoTime();
     boolean isLast = event.update() == totalUpdates;
-    if (now - shownAt < (columns.isPresent() ? BETWEEN_FRAMES : BETWEEN_LINES) && !isLast) {
+    if (now - shownAt < pause() && !isLast) {
       return;
     }
     shownAt = now;
@@ -89,6 +101,13 @@ final class Console implements EventSink {
     } else {
       line(text);
     }
+  }
+
+  private long pause() {
+    if (detail == Detail.VERBOSE) {
+      return 0;
+    }
+    return columns.isPresent() ? BETWEEN_FRAMES : BETWEEN_LINES;
   }
 
   private String progress(TrainingEvent.Updated event, long now) {
@@ -125,7 +144,7 @@ final class Console implements EventSink {
 
   private void finish(TrainingEvent.Finished finished) {
     var summary = finished.summary();
-    var text = new StringBuilder("done");
+    var text = new StringBuilder(colours.well("done"));
     if (summary.get("accuracy") instanceof Double accuracy) {
       text.append(format(": accuracy %.2f %%", 100 * accuracy));
     }
@@ -145,8 +164,8 @@ final class Console implements EventSink {
     if (waited > 1 && waited > 0.2 * trained) {
       line(
           format(
-              "note: %.0f %% of the time was spent waiting for data (%.1f s)",
-              100 * waited / trained, waited));
+              "%s %.0f %% of the time was spent waiting for data (%.1f s)",
+              colours.warning("note:"), 100 * waited / trained, waited));
     }
   }
 

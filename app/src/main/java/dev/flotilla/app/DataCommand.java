@@ -14,6 +14,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "data",
     description = "Lists the data that recipes may name, with sizes and keys.",
+    footer = {"", "Example:", "  flotilla data"},
     mixinStandardHelpOptions = true)
 final class DataCommand implements Callable<Integer> {
 

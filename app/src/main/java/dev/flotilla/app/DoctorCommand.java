@@ -56,14 +56,13 @@ import picocli.CommandLine.Command;
       "  --json      prints JSON, and nothing else; flotilla plan --advise reads it",
       "All other options are those of flotilla run, see flotilla run --help.",
       "",
-      "Example: on two hosts, with two ranks each",
-      "  10.0.0.1$ flotilla doctor --nproc 2 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1",
-      "  10.0.0.2$ flotilla doctor --nproc 2 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1"
+      "Example: on the first of two hosts; on the second with --node-rank 1",
+      "  flotilla doctor --nproc 2 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1"
     },
     mixinStandardHelpOptions = true)
 final class DoctorCommand implements Callable<Integer> {
 
-  private static final List<AppOption> OPTIONS =
+  static final List<AppOption> OPTIONS =
       List.of(new AppOption("--out", true), new AppOption("--json", false));
 
   private final List<String> arguments;

@@ -29,6 +29,7 @@ import picocli.CommandLine.Option;
     },
     customSynopsis =
         "flotilla eval [--nproc N] --checkpoint DIR [--weights ema] [--data NAME|{...}] [--json]",
+    footer = {"", "Example:", "  flotilla eval --checkpoint runs/first"},
     mixinStandardHelpOptions = true)
 final class EvalCommand implements Callable<Integer>, SavedRunLaunch.Job {
 

@@ -23,6 +23,7 @@ import picocli.CommandLine.Parameters;
     customSynopsis =
         "flotilla export RUN --format onnx|safetensors [--weights ema] [--out FILE]"
             + " [--shape CxHxW] [--force]",
+    footer = {"", "Example:", "  flotilla export runs/first --format onnx --out lenet5.onnx"},
     mixinStandardHelpOptions = true)
 final class ExportCommand implements Callable<Integer> {
 

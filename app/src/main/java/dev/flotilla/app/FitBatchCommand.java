@@ -28,6 +28,7 @@ import picocli.CommandLine.Option;
       "Finds the largest micro-batch of a recipe that fits into memory, by trying.",
       "Its learning rate, schedule and data order play no part; nothing is written."
     },
+    footer = {"", "Example:", "  flotilla fit-batch recompute.yaml"},
     mixinStandardHelpOptions = true)
 final class FitBatchCommand implements Callable<Integer> {
 

@@ -25,6 +25,7 @@ import picocli.CommandLine.Option;
       "Suggests the rate at which the smoothed loss falls fastest.",
       "Where RANK and WORLD_SIZE (or Slurm's, MPI's, Paddle's) are set, joins as that rank."
     },
+    footer = {"", "Example:", "  flotilla lr-find digits.yaml --from 1e-5"},
     mixinStandardHelpOptions = true)
 final class LrFindCommand implements Callable<Integer> {
 

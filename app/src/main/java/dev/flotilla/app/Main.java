@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -37,13 +38,16 @@ import picocli.CommandLine.Command;
       DataCommand.class,
       DoctorCommand.class,
       BenchCommand.class,
+      ExamplesCommand.class,
       SchemaCommand.class,
+      CompletionCommand.class,
       UnpackCommand.class,
       WarmUpCommand.class,
       CommandLine.HelpCommand.class
     },
     versionProvider = Version.class,
     mixinStandardHelpOptions = true,
+    footer = {"", "Example:", "  flotilla train --max-steps 200"},
     synopsisSubcommandLabel = "COMMAND")
 public final class Main {
 
@@ -90,6 +94,13 @@ public final class Main {
     main.setUnmatchedOptionsArePositionalParams(false);
     main.setCaseInsensitiveEnumValuesAllowed(true);
     main.registerConverter(Path.class, HomePath::of);
+    if ("dumb".equals(System.getenv("TERM"))) { // picocli heeds the other variables itself
+      main.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
+    }
+    Objects.requireNonNull(main.getSubcommands().get("help"))
+        .getCommandSpec()
+        .usageMessage()
+        .footer("", "Example:", "  flotilla help train");
     RunHelp.describe(Objects.requireNonNull(main.getSubcommands().get("run")));
     return main;
   }
@@ -163,25 +174,23 @@ public final class Main {
   private static int explain(Exception failure) {
     return switch (failure) {
       case ConfigException mistake -> {
-        mistake.problems().forEach(problem -> System.err.println("flotilla: " + problem));
+        mistake.problems().forEach(problem -> say(problem.toString()));
         yield ExitCodes.USAGE;
       }
       case LaunchException mistake -> {
-        mistake.problems().forEach(problem -> System.err.println("flotilla: " + problem));
+        mistake.problems().forEach(problem -> say(problem.toString()));
         yield mistake.exitCode();
       }
       case RuntimeException known when known instanceof ExitCoded coded -> {
-        System.err.println("flotilla: " + known.getMessage());
+        say(known.getMessage());
         yield coded.exitCode();
       }
       case CommandLine.ParameterException mistake -> {
-        System.err.println("flotilla: " + mistake.getMessage());
+        say(mistake.getMessage());
         yield ExitCodes.USAGE;
       }
       case InvalidPathException mistake -> {
-        System.err.println(
-            "flotilla: the path '%s' cannot be used: %s"
-                .formatted(mistake.getInput(), mistake.getReason()));
+        say("the path '%s' cannot be used: %s".formatted(mistake.getInput(), mistake.getReason()));
         yield ExitCodes.USAGE;
       }
       default -> {
@@ -189,5 +198,9 @@ public final class Main {
         yield ExitCodes.FAILED;
       }
     };
+  }
+
+  private static void say(@Nullable String mistake) {
+    System.err.println(Colours.here().wrong("flotilla:") + " " + mistake);
   }
 }

@@ -23,6 +23,7 @@ import picocli.CommandLine.Parameters;
       "Lists the models that recipes may name, with parameters, sizes and keys;",
       "or one of them, with its segments."
     },
+    footer = {"", "Example:", "  flotilla models resnet18"},
     mixinStandardHelpOptions = true)
 final class ModelsCommand implements Callable<Integer> {
 

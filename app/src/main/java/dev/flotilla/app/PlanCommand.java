@@ -15,6 +15,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "plan",
     description = "Prints the resolved pipeline of a recipe, its conflicts and warnings.",
+    footer = {"", "Example:", "  flotilla plan sharding.yaml --nproc 4"},
     mixinStandardHelpOptions = true)
 final class PlanCommand implements Callable<Integer> {
 
@@ -26,6 +27,11 @@ final class PlanCommand implements Callable<Integer> {
       description = "Number of ranks to plan for.")
   int ranks = 1;
 
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "Prints warnings and errors alone, as a check of a recipe.")
+  boolean quiet;
+
   @Override
   public Integer call() {
     if (ranks < 1) {
@@ -35,10 +41,10 @@ final class PlanCommand implements Callable<Integer> {
     var run = new ConfiguredRun(recipe.read(), world);
     run.checkWeights();
     var plan = run.plan();
-    System.out.print(PlanText.settings(run.config()));
-    System.out.print(PlanText.overview(run, plan, world));
-    if (ranks > 1) {
-      System.out.print(MemoryText.byStage(run));
+    if (!quiet) {
+      System.out.print(PlanText.settings(run.config()));
+      System.out.print(PlanText.overview(run, plan, world));
+      System.out.print(ranks > 1 ? MemoryText.byStage(run) : "");
     }
     System.out.print(PlanText.warnings(plan));
     return ExitCodes.OK;

@@ -38,6 +38,7 @@ import picocli.CommandLine.Parameters;
     customSynopsis =
         "flotilla predict RUN [--nproc N] [--weights ema] [--data NAME|{...}] [--out"
             + " FILE.csv|FILE.jsonl]",
+    footer = {"", "Example:", "  flotilla predict runs/first --out predictions.csv"},
     mixinStandardHelpOptions = true)
 final class PredictCommand implements Callable<Integer>, SavedRunLaunch.Job {
 

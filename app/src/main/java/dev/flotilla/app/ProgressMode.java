@@ -23,7 +23,7 @@ enum ProgressMode {
 
   /** A launcher whose output is a terminal says so to the rank whose output it shows. */
   @SuppressWarnings("SystemConsoleNull") // null in a pipe on JDK 25, an object on JDK 22 to 24
-  private static boolean isTerminal(Map<String, String> environment) {
+  static boolean isTerminal(Map<String, String> environment) {
     if (environment.containsKey("FLOTILLA_TERMINAL")) {
       return true;
     }

@@ -4,9 +4,6 @@ import dev.flotilla.config.Catalogue;
 import dev.flotilla.config.Change;
 import dev.flotilla.config.Recipe;
 import dev.flotilla.config.RunConfig;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,13 +119,6 @@ final class RecipeOptions {
   }
 
   static String defaultRecipe() {
-    try (var stream = RecipeOptions.class.getResourceAsStream("default.yaml")) {
-      if (stream == null) {
-        throw new IllegalStateException("default.yaml is missing from the jar");
-      }
-      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
+    return ExampleRecipe.DEFAULT.text();
   }
 }

@@ -42,7 +42,7 @@ import picocli.CommandLine.Command;
     mixinStandardHelpOptions = true)
 final class RunCommand implements Callable<Integer> {
 
-  private static final List<AppOption> TRAIN_OPTIONS =
+  static final List<AppOption> TRAIN_OPTIONS =
       List.of(
           new AppOption("--set", true),
           new AppOption("--out", true),
@@ -51,6 +51,10 @@ final class RunCommand implements Callable<Integer> {
           new AppOption("--init-from", true),
           new AppOption("--no-strict", false),
           new AppOption("--progress", true),
+          new AppOption("-q", false),
+          new AppOption("--quiet", false),
+          new AppOption("-v", false),
+          new AppOption("--verbose", false),
           new AppOption("--json", false));
 
   private final List<String> arguments;
@@ -112,11 +116,14 @@ final class RunCommand implements Callable<Integer> {
       run.requireUsable(out, train.resume());
     }
     run.requirePorts(flags.settings().processes());
-    if (!train.json) {
+    if (!train.json && train.detail() == Detail.USUAL) {
       System.out.print(PlanText.settings(run.config()));
     }
     List<String> rankArguments = new ArrayList<>(train.recipe.arguments());
     rankArguments.addAll(List.of("--out", out.toAbsolutePath().toString()));
+    if (train.detail() != Detail.USUAL) {
+      rankArguments.add(train.quiet ? "--quiet" : "--verbose");
+    }
     List<String> onRestart = with(rankArguments, "--resume", "auto");
     if (train.resume != null) {
       rankArguments = with(rankArguments, "--resume", train.resume);

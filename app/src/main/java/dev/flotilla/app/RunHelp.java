@@ -47,6 +47,9 @@ final class RunHelp {
     lines.add("");
     lines.add(
         "Others of torchrun and Fleet are refused with the reason, or named as without effect.");
+    lines.add("");
+    lines.add("Example:");
+    lines.add("  flotilla run --nproc 2 dgc.yaml --out runs/two-ranks");
     run.getCommandSpec().usageMessage().footer(lines.toArray(String[]::new));
   }
 

@@ -9,6 +9,7 @@ import picocli.CommandLine.Command;
 @Command(
     name = "schema",
     description = "Prints the JSON Schema of recipes, for editors.",
+    footer = {"", "Example:", "  flotilla schema > recipe.schema.json"},
     mixinStandardHelpOptions = true)
 final class SchemaCommand implements Callable<Integer> {
 

@@ -26,6 +26,11 @@ import picocli.CommandLine.Option;
       "Trains a recipe in this process.",
       "Where RANK and WORLD_SIZE (or Slurm's, MPI's, Paddle's) are set, joins as that rank."
     },
+    footer = {
+      "",
+      "Example:",
+      "  flotilla train digits.yaml --set optimizer.lr=0.1 --out runs/first"
+    },
     mixinStandardHelpOptions = true)
 final class TrainCommand implements Callable<Integer> {
 
@@ -61,6 +66,23 @@ final class TrainCommand implements Callable<Integer> {
       description = "Whether to draw a live progress line; auto: on a terminal.")
   ProgressMode progress = ProgressMode.AUTO;
 
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "Prints warnings, notes and errors alone.")
+  boolean quiet;
+
+  @Option(
+      names = {"-v", "--verbose"},
+      description =
+          "Prints the whole configuration, and a line for each logged update, epoch, checkpoint"
+              + " and average, with times and memory.")
+  boolean verbose;
+
+  /** Returns how much it tells. */
+  Detail detail() {
+    return Detail.of(quiet, verbose);
+  }
+
   /** Reads the arguments of a command that trains without being called {@code train}. */
   static TrainCommand parse(List<String> arguments) {
     var train = new TrainCommand();
@@ -73,6 +95,7 @@ final class TrainCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    var detail = detail();
     var world = World.join();
     var run = new ConfiguredRun(recipe.read(), world);
     if (world.isLeader()) {
@@ -93,11 +116,14 @@ final class TrainCommand implements Callable<Integer> {
       return ExitCodes.OK;
     }
     var console = sink(world);
-    if (world.isLeader()) {
+    if (world.isLeader() && detail == Detail.VERBOSE) {
+      System.out.print(PlanText.settings(run.config()));
+    }
+    if (world.isLeader() && detail != Detail.QUIET) {
       System.out.print(PlanText.overview(run, plan, world));
     }
     run.run(folder, resume(), console);
-    if (world.isLeader()) {
+    if (world.isLeader() && detail != Detail.QUIET) {
       System.out.println("run folder: " + folder);
     }
     return ExitCodes.OK;
@@ -132,7 +158,7 @@ final class TrainCommand implements Callable<Integer> {
 
   private EventSink sink(World world) {
     return world.isLeader()
-        ? new Console(System.out, progress.columns(System.getenv()))
+        ? new Console(System.out, progress.columns(System.getenv()), detail(), Colours.here())
         : new FollowerConsole(System.out, world.rank());
   }
 }

@@ -15,6 +15,7 @@ import picocli.CommandLine.Option;
       "Shows whether a recipe's merged micro-batches equal one large batch, or why they do not.",
       "Ends with 0 if they are equal to rounding, and with 1 if not."
     },
+    footer = {"", "Example:", "  flotilla verify gradient-merge.yaml"},
     mixinStandardHelpOptions = true)
 final class VerifyCommand implements Callable<Integer> {
 

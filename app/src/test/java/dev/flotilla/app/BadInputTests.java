@@ -123,7 +123,7 @@ class BadInputTests {
         "train --sett batch=1 | Possible solutions: --set",
         "train --epoch 3 | Keys of a recipe are set with --set epochs=VALUE.",
         "train --global-batch=32 | Keys of a recipe are set with --set global_batch=VALUE.",
-        "train --quickly | flotilla train --help lists the options.",
+        "train --zigzag | flotilla train --help lists the options.",
         "trian | flotilla: unknown command 'trian'; did you mean 'flotilla train'?",
         "train --max-steps none | --max-steps: max_steps: must be a whole number, but was 'none'",
         "train --set bacth=1 | --set bacth=1: bacth: unknown key; did you mean 'batch'?",
