@@ -37,6 +37,7 @@ import picocli.CommandLine.Command;
       ModelsCommand.class,
       DataCommand.class,
       DoctorCommand.class,
+      BoardCommand.class,
       BenchCommand.class,
       ExamplesCommand.class,
       SchemaCommand.class,

@@ -113,6 +113,11 @@ public final class Tab {
     mouse("mouseReleased", toX, toY, 0);
   }
 
+  /** Moves the mouse to a point of the window. */
+  public void move(double x, double y) {
+    mouse("mouseMoved", x, y, 0);
+  }
+
   private void mouse(String type, double x, double y, int buttons) {
     call(
         "Input.dispatchMouseEvent",
