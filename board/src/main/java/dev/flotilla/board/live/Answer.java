@@ -5,15 +5,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/**
- * What a request is answered with.
- *
- * @param status HTTP's status code
- * @param type the content's type
- * @param body the content
- * @param headers further headers
- */
-record Answer(int status, String type, byte[] body, Map<String, String> headers) {
+/** What a request is answered with. */
+final class Answer {
 
   static final String TEXT = "text/plain; charset=utf-8";
   static final String JSON = "application/json; charset=utf-8";
@@ -42,6 +35,18 @@ record Answer(int status, String type, byte[] body, Map<String, String> headers)
    * as long as the connection.
    */
   static final int SLICE = 8192;
+
+  private final int status;
+  private final String type;
+  private final byte[] body;
+  private final Map<String, String> headers;
+
+  Answer(int status, String type, byte[] body, Map<String, String> headers) {
+    this.status = status;
+    this.type = type;
+    this.body = body;
+    this.headers = Map.copyOf(headers);
+  }
 
   static Answer of(String type, byte[] body) {
     return new Answer(200, type, body, Map.of());

@@ -29,11 +29,11 @@ final class Messages {
   /** Versions of an earlier board mean nothing to this one. */
   private final String board = HexFormat.of().toHexDigits(new SecureRandom().nextInt());
 
-  private Runs.@Nullable Message last;
+  private @Nullable Message last;
   private long lists;
-  private Map<String, Runs.Message> pages = Map.of();
+  private Map<String, Message> pages = Map.of();
 
-  Runs.Message list(Collection<WatchedRun> runs) {
+  Message list(Collection<WatchedRun> runs) {
     List<Map<String, Object>> lines =
         runs.stream()
             .sorted(Comparator.comparing(WatchedRun::begun).reversed())
@@ -45,14 +45,14 @@ final class Messages {
       return before;
     }
     lists++;
-    var now = new Runs.Message(board + "." + lists, body);
+    var now = new Message(board + "." + lists, body);
     last = now;
     return now;
   }
 
   /** Returns a message for each run that is watched, also for those which are not there. */
-  Map<String, Runs.Message> pages(Map<String, WatchedRun> runs, Set<String> watched) {
-    Map<String, Runs.Message> now = new HashMap<>();
+  Map<String, Message> pages(Map<String, WatchedRun> runs, Set<String> watched) {
+    Map<String, Message> now = new HashMap<>();
     for (var id : watched) {
       var run = runs.get(id);
       var version = board + "." + (run == null ? 0 : run.version());
@@ -61,7 +61,7 @@ final class Messages {
           id,
           before != null && before.version().equals(version)
               ? before
-              : new Runs.Message(version, page(id, run)));
+              : new Message(version, page(id, run)));
     }
     pages = Map.copyOf(now);
     return pages;

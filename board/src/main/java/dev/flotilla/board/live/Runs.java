@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +37,7 @@ final class Runs implements AutoCloseable {
   // guarded by the lock
   private final Map<String, Integer> watched = new HashMap<>();
   private int watchers;
+  private boolean isHurried;
   private boolean isClosed;
   private @Nullable Message list;
   private Map<String, Message> pages = Map.of();
@@ -46,14 +46,6 @@ final class Runs implements AutoCloseable {
   private Map<String, WatchedRun> known = new LinkedHashMap<>();
 
   private final Thread looker;
-
-  /**
-   * Something to tell those who watch.
-   *
-   * @param version another one for another content
-   * @param body the text
-   */
-  record Message(String version, byte[] body) {}
 
   Runs(Path root) {
     this.root = root;
@@ -66,6 +58,7 @@ final class Runs implements AutoCloseable {
     lock.lock();
     try {
       watchers++;
+      isHurried = true;
       ids.forEach(id -> watched.merge(id, 1, Integer::sum));
       wanted.signal();
     } finally {
@@ -120,7 +113,7 @@ final class Runs implements AutoCloseable {
 
   private void lookOnAndOn() {
     try {
-      for (int look = 0; awaitWatchers(look); look++) {
+      for (int look = 0; awaitWatchers(); look++) {
         if (look % LOOKS_PER_SEARCH == 0 || known.isEmpty()) {
           search();
         }
@@ -131,17 +124,19 @@ final class Runs implements AutoCloseable {
     }
   }
 
-  private boolean awaitWatchers(int look) throws InterruptedException {
-    boolean isBehind = look == 0 || known.values().stream().anyMatch(WatchedRun::isUnseen);
+  /** Waits until somebody watches, and from look to look; a new watcher is not kept waiting. */
+  private boolean awaitWatchers() throws InterruptedException {
+    boolean isBehind = known.values().stream().anyMatch(WatchedRun::isUnseen);
     lock.lock();
     try {
       while (watchers == 0 && !isClosed) {
         wanted.await();
       }
-      // A new watcher is not kept waiting; signals in vain only make a look come early.
-      if (!isBehind && pages.keySet().containsAll(watched.keySet())) {
-        boolean unused = wanted.await(LOOK.toNanos(), TimeUnit.NANOSECONDS);
+      long left = LOOK.toNanos();
+      while (!isHurried && !isBehind && !isClosed && left > 0) {
+        left = wanted.awaitNanos(left);
       }
+      isHurried = false;
       return !isClosed;
     } finally {
       lock.unlock();

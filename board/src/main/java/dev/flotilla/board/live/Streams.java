@@ -65,8 +65,7 @@ final class Streams {
     }
   }
 
-  private void tell(
-      HttpExchange exchange, String name, Runs.Message message, Map<String, String> told)
+  private void tell(HttpExchange exchange, String name, Message message, Map<String, String> told)
       throws IOException {
     deadlines.within(PATIENCE);
     var id = new StringBuilder();

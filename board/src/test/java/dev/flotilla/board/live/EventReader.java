@@ -13,13 +13,21 @@ final class EventReader {
 
   private final BufferedReader lines;
 
+  /**
+   * What a page is told.
+   *
+   * @param id what a browser would come back with
+   * @param data the text
+   */
+  record Event(String id, String data) {}
+
   EventReader(Socket stream) throws IOException {
     lines =
         new BufferedReader(new InputStreamReader(stream.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /** Returns the fields of the next event of a kind. */
-  Map<String, String> next(String kind) throws IOException {
+  /** Returns the next event of a kind. */
+  Event next(String kind) throws IOException {
     while (true) {
       Map<String, String> event = new LinkedHashMap<>();
       String line = lines.readLine();
@@ -31,7 +39,7 @@ final class EventReader {
         throw new IOException("the stream has ended");
       }
       if (kind.equals(event.get("event"))) {
-        return event;
+        return new Event(event.getOrDefault("id", ""), event.getOrDefault("data", ""));
       }
     }
   }

@@ -48,18 +48,18 @@ class StreamTests {
     var cookie = board.enter();
     try (var list = board.stream("", cookie)) {
       var events = new EventReader(list);
-      var first = events.next("runs").get("data");
+      var first = events.next("runs").data();
       assertThat(first).contains("\"name\":\"one\"", "\"state\":\"running\"", "\"update\":300");
       run.updates(1);
-      assertThat(events.next("runs").get("data")).contains("\"update\":310");
+      assertThat(events.next("runs").data()).contains("\"update\":310");
       SampleRun.in(folder.resolve("sweep/two")).updates(2).finish();
-      var next = events.next("runs").get("data");
+      var next = events.next("runs").data();
       assertThat(next).contains("\"name\":\"sweep/two\"", "\"state\":\"finished\"");
       try (var page = board.stream("?runs=" + idIn(first), cookie)) {
         var pages = new EventReader(page);
-        assertThat(pages.next("run").get("data")).contains(idIn(first));
+        assertThat(pages.next("run").data()).contains(idIn(first));
         run.updates(1);
-        assertThat(pages.next("run").get("data")).contains("320");
+        assertThat(pages.next("run").data()).contains("320");
       }
     }
   }
@@ -68,12 +68,12 @@ class StreamTests {
   void aRunThatDiesIsShownAsFailedAndOneThatIsGoneIsGone() throws IOException {
     try (var list = board.stream("", board.enter())) {
       var events = new EventReader(list);
-      assertThat(events.next("runs").get("data")).contains("\"state\":\"running\"");
+      assertThat(events.next("runs").data()).contains("\"state\":\"running\"");
       Files.createFile(run.folder().resolve(".lock")); // nobody holds it
       run.silentFor(Duration.ofMinutes(1));
-      assertThat(events.next("runs").get("data")).contains("\"state\":\"failed\"");
+      assertThat(events.next("runs").data()).contains("\"state\":\"failed\"");
       Files.delete(run.folder().resolve("events.jsonl"));
-      assertThat(events.next("runs").get("data")).doesNotContain("\"state\":\"running\"");
+      assertThat(events.next("runs").data()).doesNotContain("\"state\":\"running\"");
     }
   }
 
@@ -84,22 +84,22 @@ class StreamTests {
     String id;
     try (var stream = board.stream("", cookie)) {
       var list = new EventReader(stream).next("runs");
-      seen = list.get("id");
-      id = idIn(list.get("data"));
+      seen = list.id();
+      id = idIn(list.data());
     }
     try (var again = board.stream("?runs=" + id, cookie, "Last-Event-ID: " + seen)) {
       var events = new EventReader(again);
       var page = events.next("run"); // nothing of the list before it
-      assertThat(page.get("id")).contains(seen.strip());
+      assertThat(page.id()).contains(seen.strip());
       run.updates(1);
-      assertThat(events.next("runs").get("data")).contains("\"update\":310");
+      assertThat(events.next("runs").data()).contains("\"update\":310");
     }
   }
 
   @Test
   void anUnknownRunIsToldAsGone() throws IOException {
     try (var stream = board.stream("?runs=0123456789abcdef", board.enter())) {
-      assertThat(new EventReader(stream).next("run").get("data"))
+      assertThat(new EventReader(stream).next("run").data())
           .contains("\"gone\":true", "0123456789abcdef");
     }
   }
@@ -111,7 +111,7 @@ class StreamTests {
     var cookie = board.enter();
     String id;
     try (var stream = board.stream("", cookie)) {
-      id = idIn(new EventReader(stream).next("runs").get("data"));
+      id = idIn(new EventReader(stream).next("runs").data());
     }
     long before = heapInUse();
     List<Socket> slow = new ArrayList<>();
@@ -123,7 +123,7 @@ class StreamTests {
         var events = new EventReader(reader);
         events.next("runs");
         run.updates(1);
-        assertThat(events.next("runs").get("data")).contains("\"update\":30310");
+        assertThat(events.next("runs").data()).contains("\"update\":30310");
       }
       assertThat(heapInUse() - before).isLessThan(64 * MIB);
     } finally {
@@ -166,13 +166,13 @@ class StreamTests {
     var cookie = board.enter();
     String list;
     try (var stream = board.stream("", cookie, "X-Token: canary-13")) {
-      list = new EventReader(stream).next("runs").get("data");
+      list = new EventReader(stream).next("runs").data();
     }
     assertThat(list).contains("secret").doesNotContain("canary");
     var ids = String.join(".", ID.matcher(list).results().map(it -> it.group(1)).toList());
     try (var stream = board.stream("?runs=" + ids, cookie)) {
       var events = new EventReader(stream);
-      var pages = events.next("run").get("data") + events.next("run").get("data");
+      var pages = events.next("run").data() + events.next("run").data();
       assertThat(pages).contains("(hidden)", "trying again").doesNotContain("canary");
     }
   }
@@ -181,7 +181,7 @@ class StreamTests {
   void scriptsInNamesAreText() throws IOException {
     SampleRun.in(folder.resolve("<script>alert(1)<")).updates(1);
     try (var stream = board.stream("", board.enter())) {
-      var list = new EventReader(stream).next("runs").get("data");
+      var list = new EventReader(stream).next("runs").data();
       assertThat(list.toLowerCase(Locale.ROOT)).contains("<script>alert(1)<");
     }
   }
