@@ -1,7 +1,6 @@
 package dev.flotilla.board.page;
 
 import dev.flotilla.board.run.Run;
-import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +30,6 @@ final class Facts {
     facts.add("updates", updates(run));
     facts.add(
         "begun", run.begun().map(it -> it.truncatedTo(ChronoUnit.SECONDS).toString()).orElse(""));
-    facts.add("time", duration(run.elapsed()));
     facts.add("run", run.identity());
     return facts.lines;
   }
@@ -48,15 +46,6 @@ final class Facts {
         : format(
             "%,d of %,d in %d epoch%s",
             run.update(), run.totalUpdates(), run.epochs(), run.epochs() == 1 ? "" : "s");
-  }
-
-  static String duration(Duration time) {
-    if (time.toMinutes() == 0) {
-      return format("%.1f s", time.toMillis() / 1e3);
-    }
-    return time.toHours() == 0
-        ? format("%d min %d s", time.toMinutes(), time.toSecondsPart())
-        : format("%d h %d min", time.toHours(), time.toMinutesPart());
   }
 
   private static String techniques(@Nullable Object strategy) {

@@ -65,7 +65,9 @@ final class Curves {
 
   void measured(Map<String, Object> event, long update) {
     add(RESIDENT, update, event.get("resident_bytes"));
-    add(SENT, update, event.get("bytes_sent"));
+    if (curves.containsKey(SENT) || Json.number(event.get("bytes_sent")) > 0) {
+      add(SENT, update, event.get("bytes_sent"));
+    }
     add(DENSITY, update, event.get("density"));
   }
 

@@ -86,7 +86,7 @@ var Flotilla = (function () {
         card.append(node("dt", "", it[0]), node("dd", "", shown(it[1], it[2])));
         cards.append(card);
       });
-      box.append(cards, facts(runs[0]));
+      box.append(cards, list(runs[0].facts, "facts"));
       return box;
     }
     var names = [];
@@ -105,10 +105,16 @@ var Flotilla = (function () {
     return box;
   }
 
-  function facts(run) {
-    var list = node("dl", "facts");
-    run.facts.forEach(function (it) { list.append(node("dt", "", it[0]), node("dd", "", it[1])); });
-    return list;
+  function list(pairs, className) {
+    var all = node("dl", className);
+    pairs.forEach(function (it) {
+      var line = node("div");
+      var name = node("dt");
+      it[0].split(/(?<=[._])/).forEach(function (word) { name.append(word, node("wbr")); });
+      line.append(name, node("dd", "", it[1]));
+      all.append(line);
+    });
+    return all;
   }
 
   /* What is hidden is a part of backward, drawn apart so that both can be seen. */
@@ -230,20 +236,18 @@ var Flotilla = (function () {
       var differs = values.some(function (value) { return value !== values[0]; });
       return { className: differs ? "differs" : "same", cells: [key].concat(values) };
     });
+    if (runs.length === 1) return list(runs[0].settings, "settings facts");
     var box = node("div");
-    var one = table(runs.length === 1 ? ["setting", "value"] : ["setting"].concat(runs.map(function (run) { return run.name; })), rows, "settings");
-    if (runs.length > 1) {
-      var only = node("label", "switch", " only what differs");
-      var check = node("input");
-      check.type = "checkbox";
-      check.checked = true;
-      var apply = function () { one.classList.toggle("only", check.checked); };
-      check.addEventListener("change", apply);
-      apply();
-      only.prepend(check);
-      box.append(only);
-    }
-    box.append(one);
+    var one = table(["setting"].concat(runs.map(function (run) { return run.name; })), rows, "settings");
+    var only = node("label", "switch", " only what differs");
+    var check = node("input");
+    check.type = "checkbox";
+    check.checked = true;
+    var apply = function () { one.classList.toggle("only", check.checked); };
+    check.addEventListener("change", apply);
+    apply();
+    only.prepend(check);
+    box.append(only, one);
     return box;
   }
 

@@ -10,8 +10,10 @@
 "use strict";
 
 var FlotillaCurves = (function () {
-  // Okabe and Ito's palette; yellow is left out, as it cannot be read on white.
-  var COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+  // Okabe and Ito's palette: yellow cannot be read on white, nor dark blue on black.
+  var ON_LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+  var ON_DARK = ["#56B4E9", "#E69F00", "#2FC79A", "#CC79A7", "#F0E442", "#D55E00"];
+  var DARK = matchMedia("(prefers-color-scheme: dark)");
   var DASHES = { training: [], "training batch": [], test: [6, 4], ema: [2, 3] };
   var FIRST = ["loss", "accuracy", "accuracy_top5"];
   var LAST = ["learning rate", "throughput", "memory", "bytes sent", "density", "averaging interval", "drift"];
@@ -21,7 +23,7 @@ var FlotillaCurves = (function () {
   }
 
   function colour(i) {
-    return i % 7 === 6 ? css("--ink") : COLOURS[i % 7];
+    return i % 7 === 6 ? css("--ink") : (DARK.matches ? ON_DARK : ON_LIGHT)[i % 7];
   }
 
   function node(tag, className, text) {
@@ -95,6 +97,7 @@ var FlotillaCurves = (function () {
       cursor: { drag: { x: true, y: false }, points: { size: 7 }, focus: { prox: 16 } },
       focus: { alpha: chart.lines.length > 6 ? 0.25 : 0.5 },
       legend: { live: true },
+      hooks: { setCursor: [showLast], setData: [showLast], ready: [showLast] },
       scales: { x: { time: false }, y: isLog ? { distr: 3 } : {} },
       axes: [
         Object.assign({ label: "updates", labelSize: 20, labelFont: "12px system-ui, sans-serif", size: 32 }, axis),
@@ -109,7 +112,7 @@ var FlotillaCurves = (function () {
             width: 1.6,
             dash: DASHES[line.line] || [],
             spanGaps: false,
-            points: few ? { show: true, size: 5 } : { show: false },
+            points: few ? { show: true, size: 5, fill: css("--card") } : { show: false },
             value: function (u, v) { return text(v, chart.unit); }
           };
         }))
@@ -186,6 +189,17 @@ var FlotillaCurves = (function () {
     var x = this.u.data[0];
     return x.length > 0 && (this.u.scales.x.min > x[0] || this.u.scales.x.max < x[x.length - 1]);
   };
+
+  /* Where the mouse is nowhere, the legend shows what each line has come to. */
+  function showLast(u) {
+    if (!u.data || u.cursor.left >= 0) return;
+    u.setLegend({ idxs: u.data.map(function (column) {
+      for (var i = column.length - 1; i >= 0; i--) {
+        if (column[i] !== undefined) return i;
+      }
+      return null;
+    }) }, false);
+  }
 
   Card.prototype.draw = function () {
     if (this.u) this.u.destroy();
@@ -280,7 +294,7 @@ var FlotillaCurves = (function () {
 
   function make(root) {
     var cards = new Map();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
+    DARK.addEventListener("change", function () {
       cards.forEach(function (card) { card.draw(); });
     });
     return {
