@@ -122,6 +122,12 @@ class KillAndResumeTests {
               "sharding, merge",
               new Technique(7, "sharding: {stage: 1}, gradient_merge: {k_steps: 3}")),
           Map.entry(
+              "sharding 2, parameters in bf16, merge",
+              new Technique(
+                  7,
+                  "sharding: {stage: 2, parameters: bf16}, gradient_merge: {k_steps: 3},"
+                      + " amp: {dtype: bf16}")),
+          Map.entry(
               "sharding 3, merge, ema, early stop",
               new Technique(
                   7,

@@ -130,6 +130,13 @@ class PlanTests {
     assertThat(MemoryText.byStage(run(2, "strategy.fuse_all_reduce.wire=bf16")).lines())
         .extracting(PlanTests::sent)
         .contains("1 / 2", "3 / 4", "(k + 2) / 4", "5 k / 4");
+    String[] halves = {"strategy.sharding={stage: 2, parameters: bf16}", "strategy.amp.dtype=bf16"};
+    assertThat(MemoryText.byStage(run(2, halves)))
+        .contains("stages have parameters in bf16, and the float32 ones in slices")
+        .satisfies(
+            text ->
+                assertThat(text.lines().map(PlanTests::sent))
+                    .contains("1", "1 / 2", "(k + 1) / 4", "3 k / 4"));
   }
 
   private static String sent(String row) {

@@ -13,6 +13,7 @@ import dev.flotilla.model.Objective;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Segment;
 import dev.flotilla.model.Weights;
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import dev.flotilla.state.Stateful;
@@ -283,7 +284,19 @@ public final class BoundModel implements Weights, Stateful, AutoCloseable {
 
   @Override
   public void adoptBuffer(String name, Tensor buffer) {
+    if (arena.isHalf() && isStatistic(name)) {
+      throw new ConfigException(
+          "model",
+          ("%s is float32, but parameters have 16 bits, and the norm of a module takes one type"
+                  + " for both; keep parameters in float32, or write the model in segments, with"
+                  + " Weights.inFloat32 for its norms")
+              .formatted(name));
+    }
     buffers.adopt(name, buffer);
+  }
+
+  private boolean isStatistic(String name) {
+    return model.buffers().stream().anyMatch(it -> it.isStatistic() && it.name().equals(name));
   }
 
   @Override

@@ -15,6 +15,7 @@ import dev.flotilla.model.Segment;
 import dev.flotilla.model.Shape;
 import dev.flotilla.model.Weights;
 import java.util.List;
+import java.util.function.Supplier;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -107,8 +108,8 @@ public record NormedPerceptron(long inputs, long width, long classes) implements
 
     private final Tensor scale;
     private final Tensor offset;
-    private final TensorOptional gamma;
-    private final TensorOptional beta;
+    private final Supplier<TensorOptional> gamma;
+    private final Supplier<TensorOptional> beta;
     private final TensorOptional mean;
     private final TensorOptional variance;
     private final TensorOptional none;
@@ -118,8 +119,8 @@ public record NormedPerceptron(long inputs, long width, long classes) implements
     Norm(Weights weights) {
       scale = weights.parameter("bn.weight");
       offset = weights.parameter("bn.bias");
-      gamma = weights.optional("bn.weight");
-      beta = weights.optional("bn.bias");
+      gamma = weights.inFloat32("bn.weight");
+      beta = weights.inFloat32("bn.bias");
       Tensor runningMean = weights.buffer("bn.running_mean");
       Tensor runningVariance = weights.buffer("bn.running_var");
       mean = weights.own(new TensorOptional(runningMean));
@@ -140,8 +141,8 @@ public record NormedPerceptron(long inputs, long width, long classes) implements
       }
       return torch.batch_norm(
           input,
-          gamma,
-          beta,
+          gamma.get(),
+          beta.get(),
           isRecomputed ? none : mean,
           isRecomputed ? none : variance,
           mode.isTraining(),

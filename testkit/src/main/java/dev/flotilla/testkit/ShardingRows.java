@@ -5,6 +5,7 @@ import static dev.flotilla.testkit.Conformance.half;
 
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.ema.Ema;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
@@ -23,6 +24,10 @@ import java.util.stream.Stream;
 final class ShardingRows {
 
   private ShardingRows() {}
+
+  private static Sharding halves(int stage) {
+    return new Sharding(stage).withParameters(Dtype.BF16);
+  }
 
   static Stream<Row> all() {
     return Stream.of(
@@ -85,6 +90,26 @@ final class ShardingRows {
                     .withOffload(Offload.OPTIMIZER_AND_PARAMETERS)
                     .withKeepGathered(new ByteSize(2048)))),
         half("sharding 3 and bf16", new Sharding(3), new MixedPrecision(Dtype.BF16)),
+        half(
+            "sharding 1, parameters in bf16, merge and clip",
+            halves(1),
+            new MixedPrecision(Dtype.BF16),
+            new GradientMerge(3),
+            new ClipByNorm(0.5)),
+        half(
+            "sharding 2, parameters in bf16, in buckets, recompute and merge",
+            halves(2),
+            buckets(Dtype.FP32),
+            new MixedPrecision(Dtype.BF16),
+            Recompute.every(1),
+            new GradientMerge(3)),
+        half(
+                "sharding 3, parameters in bf16 beside the device, BatchNorm over ranks, and ema",
+                halves(3).withOffload(Offload.OPTIMIZER_AND_PARAMETERS),
+                new MixedPrecision(Dtype.BF16),
+                new PooledBatchNorm(PoolOver.SYNC),
+                new Ema(0.9))
+            .with(Trait.NORMED),
         half("sharding 1 and fp16", new Sharding(1), new MixedPrecision(Dtype.FP16)),
         half(
             "sharding 2, fp16 and merge",

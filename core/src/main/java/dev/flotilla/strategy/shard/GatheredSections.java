@@ -19,6 +19,7 @@ final class GatheredSections {
 
   private final Collective group;
   private final KeptSlices kept;
+  private final Traffic ofAbsent;
   private final List<Section> sections;
   private final List<List<Unit>> units;
   private final Map<Integer, List<Pending>> underWay = new HashMap<>();
@@ -27,9 +28,16 @@ final class GatheredSections {
    * Takes sections of which nothing is gathered.
    *
    * @param kept this rank's slices
+   * @param ofAbsent as what it counts to gather a section that is not there
    */
-  GatheredSections(Collective group, KeptSlices kept, List<Section> sections, Slicing slicing) {
+  GatheredSections(
+      Collective group,
+      KeptSlices kept,
+      List<Section> sections,
+      Slicing slicing,
+      Traffic ofAbsent) {
     this.group = group;
+    this.ofAbsent = ofAbsent;
     this.kept = kept;
     this.sections = sections;
     this.units = sections.stream().map(section -> slicing.in(section.range())).toList();
@@ -42,7 +50,7 @@ final class GatheredSections {
   /** Starts to gather a section that is not there; all ranks do so in the same order. */
   void start(int section) {
     if (!sections.get(section).isPresent()) {
-      renew(section);
+      gather(section, ofAbsent);
     }
   }
 
@@ -50,8 +58,12 @@ final class GatheredSections {
    * Starts to gather a section, over what may be there from before; all ranks do so in the same
    * order.
    */
-  void renew(int section) {
+  private void renew(int section) {
     await(section);
+    gather(section, Traffic.EXCHANGE);
+  }
+
+  private void gather(int section, Traffic traffic) {
     sections.get(section).allocate();
     List<Pending> arrivals = new ArrayList<>();
     underWay.put(section, arrivals);
@@ -64,7 +76,7 @@ final class GatheredSections {
         // travels from its place in the whole.
         var slice = unit.slices().slice(place, group.rank());
         kept.of(unit.of(group.rank())).ifPresent(it -> slice.copy_(it, true));
-        arrivals.add(group.allGather(place, slice, unit.slices(), Traffic.EXCHANGE));
+        arrivals.add(group.allGather(place, slice, unit.slices(), traffic));
       }
     }
   }

@@ -5,6 +5,7 @@ import dev.flotilla.arena.KeptSlices;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Section;
+import dev.flotilla.collective.Traffic;
 import dev.flotilla.pass.ParameterGate;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.StepOutcome;
@@ -70,9 +71,13 @@ final class SegmentGather implements Sync, ParameterGate {
     kept = arena.keptValues().orElseThrow();
     this.own = own;
     this.areResident = areResident;
-    sections = new GatheredSections(group, kept, arena.computedSections(), slicing);
+    // What always stays is gathered for an update, but for the first time.
+    var ofAbsent = areResident ? Traffic.START : Traffic.EXCHANGE;
+    sections = new GatheredSections(group, kept, arena.computedSections(), slicing, ofAbsent);
     masters =
-        arena.isHalf() ? new GatheredSections(group, kept, arena.sections(), slicing) : sections;
+        arena.isHalf()
+            ? new GatheredSections(group, kept, arena.sections(), slicing, Traffic.EXCHANGE)
+            : sections;
     lent = new LentSections(arena.computedSections());
     uses =
         new SectionUses(

@@ -210,6 +210,48 @@ class ShardingPlanTests {
         .hasMessageContaining("'optimiser'");
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void parametersInBf16NeedAForwardInBf16(int stage) {
+    var halves = new Sharding(stage).withParameters(Dtype.BF16);
+    for (var techniques :
+        List.of(
+            new Strategy[] {halves},
+            new Strategy[] {halves, new MixedPrecision(Dtype.FP16)},
+            new Strategy[] {halves, new FuseAllReduce().on(Dtype.BF16)})) {
+      assertThatThrownBy(() -> plan(2, MOMENTUM, techniques))
+          .isInstanceOf(PlanRejectedException.class)
+          .hasMessageContaining("sharding has parameters in bf16, but forward does not compute")
+          .hasMessageContaining("add amp: {dtype: bf16}, or set parameters: fp32");
+    }
+    var plan = plan(2, MOMENTUM, halves, new MixedPrecision(Dtype.BF16));
+    assertThat(plan.warnings()).isEmpty();
+    assertThat(plan.step().describe(Phase.EXCHANGE)).startsWith("reduce-scatter in bf16");
+    assertThat(plan.step().describe(Phase.UPDATE)).contains("float32 slices");
+    assertThat(plan(1, MOMENTUM, halves, new MixedPrecision(Dtype.BF16)).warnings()).isEmpty();
+  }
+
+  @Test
+  void parametersInFp16AreRefusedWithTheReason() {
+    assertThatThrownBy(() -> new Sharding(1).withParameters(Dtype.FP16))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("parameters: must be fp32 or bf16, as gradients of fp16 parameters")
+        .hasMessageContaining("but was fp16");
+  }
+
+  @Test
+  void parametersInBf16AreNoneOfAFloat64Run() {
+    Strategy[] techniques = {
+      new Sharding(1).withParameters(Dtype.BF16), new MixedPrecision(Dtype.BF16)
+    };
+    var all = List.of(techniques);
+    var layout = Layout.of(MODEL.parameters(), Precision.FLOAT64);
+    var facts = new PlanFacts(2, MOMENTUM, MODEL, layout, OptionalInt.empty(), all);
+    assertThatThrownBy(() -> StepPlanner.plan(all, facts))
+        .hasMessageContaining("sharding rounds parameters to bf16, but precision is float64")
+        .hasMessageContaining("set parameters: fp32, or precision: float32");
+  }
+
   @Test
   void isRefusedWhereAWholeWindowsGradientsAreChangedBeforeTheExchange() {
     for (int stage = 2; stage <= 3; stage++) {

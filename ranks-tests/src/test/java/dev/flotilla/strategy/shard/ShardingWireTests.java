@@ -9,6 +9,7 @@ import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.train.Trainer;
@@ -85,6 +86,20 @@ class ShardingWireTests {
     var merged = new GradientMerge(merge);
     var plain = sent(ranks, merge, merged).getLast();
     var sharded = sent(ranks, merge, merged, half, new Sharding(stage)).getLast();
+    assertThat((double) sharded / plain).isCloseTo(ratio, within(off));
+  }
+
+  /** Gradients and parameters go in half the bytes. */
+  @ParameterizedTest
+  @CsvSource({
+    "2, 1, 1, 0.5, 0.01", "4, 1, 2, 0.5, 0.01", "2, 1, 3, 0.74, 0.01",
+    "2, 4, 1, 0.5, 0.01", "4, 4, 2, 1.25, 0.01", "2, 4, 3, 2.95, 0.05"
+  })
+  void parametersInBf16SendHalf(int ranks, int merge, int stage, double ratio, double off) {
+    var merged = new GradientMerge(merge);
+    var plain = sent(ranks, merge, merged).getLast();
+    var halves = new Sharding(stage).withParameters(Dtype.BF16);
+    var sharded = sent(ranks, merge, merged, new MixedPrecision(Dtype.BF16), halves).getLast();
     assertThat((double) sharded / plain).isCloseTo(ratio, within(off));
   }
 

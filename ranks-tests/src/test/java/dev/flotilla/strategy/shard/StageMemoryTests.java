@@ -35,6 +35,33 @@ class StageMemoryTests {
     assertThat(adam(1, bert, ranks).passing()).isBetween(1L << 23, 4L << 23);
   }
 
+  /** bf16 parameters and Adam: 2 + 4 + 12/N, 2 + 16/N and 16/N bytes, besides what passes. */
+  @ParameterizedTest
+  @CsvSource({"0, 4, 16", "1, 2, 12", "1, 4, 9", "2, 4, 6", "3, 4, 4", "1, 1, 18"})
+  void halvesHaveTheBytesOfTheFormula(int stage, int ranks, double perParameter) {
+    var bert = new BertBase();
+    var memory = halves(stage, bert, ranks);
+    assertThat((memory.total() - memory.passing()) / (double) bert.parameterCount())
+        .isCloseTo(perParameter, within(0.001 * perParameter));
+  }
+
+  /** What is whole of gradients and parameters has two bytes a number, and buckets have four. */
+  @Test
+  void whatPassesOfHalvesIsHalf() {
+    var bert = new BertBase();
+    assertThat(halves(1, bert, 4).passing()).isEqualTo(adam(1, bert, 4).passing());
+    long table = 30_522L * 768 * Short.BYTES;
+    assertThat(adam(2, bert, 4).passing() - halves(2, bert, 4).passing())
+        .isBetween(table + table / 10, 2 * table);
+    assertThat(2 * (halves(3, bert, 4).passing() - halves(2, bert, 4).passing()))
+        .isEqualTo(adam(3, bert, 4).passing() - adam(2, bert, 4).passing());
+  }
+
+  private static StageMemory halves(int stage, Model model, int ranks) {
+    var layout = Layout.of(model.parameters(), Precision.FLOAT32);
+    return StageMemory.of(stage, model, layout, 2, ranks, Dtype.FP32, Dtype.BF16);
+  }
+
   /** The word table is shared by the first segment and the last, and larger than any other. */
   @Test
   void whatSegmentsShareIsWholeForLong() {

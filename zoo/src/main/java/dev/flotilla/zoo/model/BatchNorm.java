@@ -74,8 +74,8 @@ record BatchNorm(String name, long channels, double scale) implements Layer {
     BoundNorm(BatchNorm norm, Weights weights) {
       scale = weights.parameter(norm.name + ".weight");
       offset = weights.parameter(norm.name + ".bias");
-      gamma = Norm.wide(weights, norm.name + ".weight");
-      beta = Norm.wide(weights, norm.name + ".bias");
+      gamma = weights.inFloat32(norm.name + ".weight");
+      beta = weights.inFloat32(norm.name + ".bias");
       Tensor runningMean = weights.buffer(norm.name + ".running_mean");
       Tensor runningVariance = weights.buffer(norm.name + ".running_var");
       mean = weights.own(new TensorOptional(runningMean));

@@ -28,8 +28,8 @@ record GroupNorm(String name, long channels, long groups, double scale) implemen
 
   @Override
   public Bound bind(Weights weights) {
-    var gamma = Norm.wide(weights, name + ".weight");
-    var beta = Norm.wide(weights, name + ".bias");
+    var gamma = weights.inFloat32(name + ".weight");
+    var beta = weights.inFloat32(name + ".bias");
     return (input, _) -> torch.group_norm(input, groups, gamma.get(), beta.get(), EPSILON, true);
   }
 

@@ -24,8 +24,8 @@ record LayerNorm(String name, long width, double epsilon) implements Layer {
 
   @Override
   public Bound bind(Weights weights) {
-    var gamma = Norm.wide(weights, name + ".weight");
-    var beta = Norm.wide(weights, name + ".bias");
+    var gamma = weights.inFloat32(name + ".weight");
+    var beta = weights.inFloat32(name + ".bias");
     long[] shape = {width};
     return (input, _) -> torch.layer_norm(input, shape, gamma.get(), beta.get(), epsilon, true);
   }
