@@ -12,8 +12,8 @@ import java.util.Optional;
  * Ranks share out the optimizer's memory (stage 1), and gradients too (stage 2), as Colossal-AI's
  * LowLevelZeroPlugin does.
  *
- * <p>Parameters and their master copy are float32, one and the same; the precision is that of
- * forward and backward.
+ * <p>Parameters and their master copy are float32, one and the same, unless the sharding has
+ * parameters in bf16; the precision is that of forward and backward.
  *
  * @param sharding the stage, and whether stage 2 sends nothing before a step
  * @param precision what forward and backward compute in: fp32, bf16 or fp16

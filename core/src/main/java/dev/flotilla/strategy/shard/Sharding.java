@@ -7,7 +7,6 @@ import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.memory.ComputeDevice;
-import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
@@ -178,11 +177,13 @@ public record Sharding(
     return new Sharding(stage, noSync, placement, offload, keepGathered, offloadFolder, type);
   }
 
-  private boolean hasHalves() {
+  /** Tells whether passes compute with parameters of 16 bits. */
+  boolean hasHalves() {
     return parameters.isHalf();
   }
 
-  private boolean keepsSlices() {
+  /** Tells whether gradients are kept as slices. */
+  boolean keepsSlices() {
     return stage == 3 || (stage == 2 && !noSync);
   }
 
@@ -335,60 +336,6 @@ public record Sharding(
 
   @Override
   public List<PlanIssue> issues(PlanFacts facts) {
-    List<PlanIssue> issues = new ArrayList<>();
-    boolean isBeside = offload != Offload.NONE || placement == Placement.AUTO;
-    if (hasHalves() && facts.layout().precision() != Precision.FLOAT32) {
-      issues.add(
-          PlanIssue.error(
-              "sharding rounds parameters to %s, but precision is float64"
-                  .formatted(parameters.word()),
-              "set parameters: fp32, or precision: float32"));
-    }
-    if (hasHalves() && !facts.has(Property.COMPUTES_IN_BF16)) {
-      issues.add(
-          PlanIssue.error(
-              "sharding has parameters in %s, but forward does not compute in it"
-                  .formatted(parameters.word()),
-              "add %s, or set parameters: fp32".formatted(Remedy.BF16_FORWARD.named())));
-    }
-    if (facts.ranks() == 1 && !isBeside && !hasHalves()) {
-      issues.add(
-          PlanIssue.warning(
-              "sharding has no effect on one rank without offload", "remove it, or set offload"));
-    }
-    if (isBeside && !facts.optimizer().canOffload()) {
-      issues.add(
-          PlanIssue.error(
-              "%s keeps its memory itself, where sharding cannot move it"
-                  .formatted(facts.optimizer().getClass().getSimpleName()),
-              "take adam, adamw or momentum, or set offload: none and placement: static"));
-    } else if (isBeside
-        && offload != Offload.OPTIMIZER_AND_PARAMETERS
-        && facts.optimizer().numbersPerParameter().orElse(1) == 0) {
-      issues.add(
-          PlanIssue.error(
-              "the optimizer remembers nothing between updates, so there is nothing to offload",
-              "set offload: none and placement: static, or at stage 3 offload:"
-                  + " optimizer+parameters"));
-    }
-    if (keepsSlices()) {
-      facts.techniques().stream()
-          .filter(Sharding::conditionsWindows)
-          .map(Strategy::key)
-          .forEach(
-              key ->
-                  issues.add(
-                      PlanIssue.error(
-                          ("%s changes the gradients of a window before they are exchanged, but"
-                                  + " with sharding of stage %d those of each micro-step are")
-                              .formatted(key, stage),
-                          "set stage: 1, or stage: 2 with no_sync: true")));
-    }
-    return issues;
-  }
-
-  private static boolean conditionsWindows(Strategy technique) {
-    return technique.claims().stream().anyMatch(claim -> claim.phase() == Phase.CONDITION)
-        && !technique.properties().contains(Property.CONDITIONS_MICRO_STEPS);
+    return new ShardingIssues(this, facts).all();
   }
 }
