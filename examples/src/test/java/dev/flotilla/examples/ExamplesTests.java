@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -142,6 +143,14 @@ final class ExamplesTests {
   void slicesOnOneRankAreTheWhole() {
     double alone = Sharded.run(World.solo(), 1, new Sharding(1));
     assertThat(alone).isEqualTo(Sharded.run(World.solo(), 1)).isBetween(0.85, 0.999);
+  }
+
+  @Tag("thorough")
+  @Test
+  void parametersInBf16LearnAsFloat32Ones() {
+    var halves = new Sharding(1).withParameters(Dtype.BF16);
+    assertThat(Sharded.run(World.solo(), 1, halves, new MixedPrecision(Dtype.BF16)))
+        .isCloseTo(Sharded.run(World.solo(), 1), within(0.02));
   }
 
   @Test

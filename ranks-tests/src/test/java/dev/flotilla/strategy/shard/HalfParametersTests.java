@@ -202,7 +202,7 @@ class HalfParametersTests {
   @ParameterizedTest
   @CsvSource({"1, optimizer", "3, optimizer+parameters"})
   void mastersBesideTheDeviceGiveTheSameBits(int stage, String offload) {
-    var beside = halves(stage).withOffload(Offload.parse(offload)).withOffloadFolder(folder);
+    var beside = halves(stage).withOffload(Offload.parse(offload));
     assertThat(train(2, LAST, ADAM_W, beside).isSameAs(train(2, LAST, ADAM_W, halves(stage))))
         .isTrue();
   }
