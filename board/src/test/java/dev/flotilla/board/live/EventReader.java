@@ -1,6 +1,7 @@
 package dev.flotilla.board.live;
 
 import java.io.BufferedReader;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
@@ -36,7 +37,7 @@ final class EventReader {
         line = lines.readLine();
       }
       if (line == null) {
-        throw new IOException("the stream has ended");
+        throw new EOFException("the stream has ended");
       }
       if (kind.equals(event.get("event"))) {
         return new Event(event.getOrDefault("id", ""), event.getOrDefault("data", ""));
