@@ -9,5 +9,5 @@ import picocli.CommandLine.Command;
     synopsisSubcommandLabel = "COMMAND",
     footer = {"", "Example:", "  flotilla bench threads"},
     mixinStandardHelpOptions = true,
-    subcommands = {BenchNetworkCommand.class, BenchThreadsCommand.class})
+    subcommands = {BenchNetworkCommand.class, BenchAdviceCommand.class, BenchThreadsCommand.class})
 final class BenchCommand {}

@@ -123,12 +123,13 @@ final class BenchNetworkCommand implements Callable<Integer> {
       }
     }
     if (recipe.recipe == null) {
-      recipe.setFirst(builtIn());
+      recipe.setFirst(builtIn(model));
     }
     recipe.read();
   }
 
-  private List<String> builtIn() {
+  /** Returns the changes of the default recipe that make it one of a model. */
+  static List<String> builtIn(String model) {
     return switch (model) {
       case "resnet18" ->
           List.of(

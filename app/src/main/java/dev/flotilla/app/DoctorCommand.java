@@ -7,28 +7,18 @@ import dev.flotilla.app.doctor.HostReader;
 import dev.flotilla.app.doctor.Level;
 import dev.flotilla.app.doctor.LinkChecks;
 import dev.flotilla.app.doctor.Measured;
-import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.launch.AppOption;
-import dev.flotilla.launch.LaunchException;
 import dev.flotilla.launch.LaunchFlags;
-import dev.flotilla.launch.LaunchOutput;
 import dev.flotilla.launch.ParsedFlags;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.HomePath;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.RankEnvironment;
-import java.io.IOException;
-import java.io.OutputStream;
-import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
@@ -84,7 +74,10 @@ final class DoctorCommand implements Callable<Integer> {
     List<Finding> findings = new ArrayList<>(new HostReader(job(flags), out(flags)).look());
     boolean isReady =
         findings.stream().noneMatch(it -> it.check().equals("natives") && it.level() != Level.OK);
-    Optional<Measured> measured = isReady ? measured(flags, findings) : Optional.empty();
+    Optional<Measured> measured =
+        isReady
+            ? Diagnosis.run(flags.settings(), why -> findings.add(failed(why)))
+            : Optional.empty();
     measured.ifPresent(it -> findings.addAll(LinkChecks.all(it)));
     double seconds = (System.nanoTime() - start) / 1e9;
     if (json) {
@@ -139,34 +132,6 @@ final class DoctorCommand implements Callable<Integer> {
     return at < 0 ? Path.of("runs") : HomePath.of(given.get(at + 1));
   }
 
-  /** Ranks that fail are a finding; why they did, the launcher has said. */
-  private static Optional<Measured> measured(ParsedFlags flags, List<Finding> findings) {
-    try {
-      var folder = Files.createTempDirectory("flotilla-doctor");
-      try {
-        var result = folder.resolve("result.json");
-        var command = RankLaunch.command(RankDiagnosis.class.getName(), List.of(result.toString()));
-        int code = RankLaunch.launch(flags, folder, command, output());
-        if (code != ExitCodes.OK) {
-          findings.add(
-              failed("they ended with exit code %d: %s".formatted(code, ExitCodes.describe(code))));
-          return Optional.empty();
-        }
-        return Files.exists(result)
-            ? Optional.of(Measured.of(Json.read(result)))
-            : Optional.empty();
-      } finally {
-        PrivateFiles.deleteFolder(folder);
-      }
-    } catch (LaunchException refused) {
-      findings.add(failed(String.join("; ", refused.problems())));
-      return Optional.empty();
-    } catch (IOException | UncheckedIOException unwritable) {
-      findings.add(failed(String.valueOf(unwritable.getMessage())));
-      return Optional.empty();
-    }
-  }
-
   private static Finding failed(String why) {
     return Finding.error(
         "ranks",
@@ -174,11 +139,5 @@ final class DoctorCommand implements Callable<Integer> {
         "a run started the same way would fail as well",
         "the messages above say which rank, and why; the other findings may say what is in the"
             + " way");
-  }
-
-  /** The launcher's tables are for runs; its messages go to standard error as always. */
-  private static LaunchOutput output() {
-    var nowhere = new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
-    return new LaunchOutput(nowhere, System.err, OptionalInt.empty());
   }
 }

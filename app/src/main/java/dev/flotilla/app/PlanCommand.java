@@ -7,6 +7,7 @@ import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -15,7 +16,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "plan",
     description = "Prints the resolved pipeline of a recipe, its conflicts and warnings.",
-    footer = {"", "Example:", "  flotilla plan sharding.yaml --nproc 4"},
+    footer = {
+      "",
+      "Example: what suits a recipe on two hosts at 100 Mbit/s, and a recipe for it",
+      "  flotilla plan sharding.yaml --advise --nnodes 2 --link 100mbit --write advised.yaml"
+    },
     mixinStandardHelpOptions = true)
 final class PlanCommand implements Callable<Integer> {
 
@@ -32,10 +37,74 @@ final class PlanCommand implements Callable<Integer> {
       description = "Prints warnings and errors alone, as a check of a recipe.")
   boolean quiet;
 
+  @Option(
+      names = "--advise",
+      description = {
+        "Tries combinations of techniques for a few updates each, predicts their memory and time"
+            + " per sample over the link, and recommends the fastest that fits."
+      })
+  boolean advises;
+
+  @Option(
+      names = "--nnodes",
+      paramLabel = "N",
+      description = "With --advise: hosts, with --nproc ranks on each; 1.")
+  int nodes = 1;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "SIZE",
+      description = "With --advise: what a rank may take, such as 8GiB; by default what is free.")
+  @Nullable String memory;
+
+  @Option(
+      names = "--link",
+      paramLabel = "RATE|FILE",
+      description = {
+        "With --advise: rate of the slowest link, such as 100mbit, or what flotilla doctor --json"
+            + " wrote; by default measured between ranks of this host."
+      })
+  @Nullable String link;
+
+  @Option(
+      names = "--latency",
+      paramLabel = "TIME",
+      description = "With --link RATE: time of a short message one way; 0.1ms.")
+  String latency = "0.1ms";
+
+  @Option(
+      names = "--step-time",
+      paramLabel = "TIME",
+      description =
+          "With --advise: an update without techniques on the machine that will train, such as"
+              + " 250ms; by default measured here.")
+  @Nullable String stepTime;
+
+  @Option(
+      names = "--allow-approximate",
+      description = "With --advise: recommends techniques that change the mathematics too.")
+  boolean allowsApproximate;
+
+  @Option(
+      names = "--write",
+      paramLabel = "FILE",
+      description =
+          "With --advise: writes the recommended recipe, to a file that is not there yet.")
+  @Nullable Path write;
+
   @Override
   public Integer call() {
-    if (ranks < 1) {
-      throw new ConfigException("--nproc", "must be at least 1, but was " + ranks);
+    if (ranks < 1 || nodes < 1) {
+      throw new ConfigException(
+          ranks < 1 ? "--nproc" : "--nnodes",
+          "must be at least 1, but was " + Math.min(ranks, nodes));
+    }
+    if (advises) {
+      var wishes =
+          new PlanAdvice.Wishes(
+              ranks, nodes, memory, link, latency, stepTime, allowsApproximate, write);
+      new PlanAdvice(recipe, wishes).give();
+      return ExitCodes.OK;
     }
     var world = worldOf(ranks);
     var run = new ConfiguredRun(recipe.read(), world);

@@ -22,11 +22,18 @@ final class PretendedRanks implements Collective {
 
   private final Collective alone;
   private final int size;
+  private final PretendedTraffic traffic;
 
   /** Pretends that a group of one has more ranks, of which this is the first. */
   PretendedRanks(Collective alone, int size) {
+    this(alone, size, new PretendedTraffic(size));
+  }
+
+  /** Notes what a rank would send. */
+  PretendedRanks(Collective alone, int size, PretendedTraffic traffic) {
     this.alone = alone;
     this.size = size;
+    this.traffic = traffic;
   }
 
   @Override
@@ -40,17 +47,19 @@ final class PretendedRanks implements Collective {
   }
 
   @Override
-  public Pending allReduce(Tensor tensor, Reduction reduction, Traffic traffic) {
+  public Pending allReduce(Tensor tensor, Reduction reduction, Traffic kind) {
+    traffic.allReduce(bytes(tensor));
     return Pending.DONE;
   }
 
   @Override
-  public Pending broadcast(Tensor tensor, int root, Traffic traffic) {
+  public Pending broadcast(Tensor tensor, int root, Traffic kind) {
     return Pending.DONE;
   }
 
   @Override
-  public Pending allGather(Tensor whole, Tensor part, Traffic traffic) {
+  public Pending allGather(Tensor whole, Tensor part, Traffic kind) {
+    traffic.allGather(bytes(part));
     try (var _ = TensorScope.open()) {
       whole.view(size, part.numel()).copy_(part.view(1, part.numel()));
       return Pending.DONE;
@@ -59,12 +68,15 @@ final class PretendedRanks implements Collective {
 
   /** Fills what has been allocated for it with zeros: memory that nobody wrote may be NaN. */
   @Override
-  public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
+  public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic kind) {
+    traffic.allGather(bytes(own));
     try (var _ = TensorScope.open()) {
       var place = slices.slice(whole, 0);
       if (!place.is_alias_of(own)) {
-        whole.zero_();
         place.copy_(own.view(-1));
+      }
+      for (int other = 1; other < size; other++) {
+        slices.slice(whole, other).zero_();
       }
       return Pending.DONE;
     }
@@ -72,7 +84,8 @@ final class PretendedRanks implements Collective {
 
   /** Takes the memory of what would be received until somebody awaits it. */
   @Override
-  public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic) {
+  public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic kind) {
+    traffic.reduceScatter(bytes(whole) - bytes(own));
     try (var _ = TensorScope.open()) {
       var received = TensorScope.keep(whole.new_empty(size * slices.length(0)));
       received.zero_();
@@ -82,7 +95,8 @@ final class PretendedRanks implements Collective {
   }
 
   @Override
-  public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
+  public Pending allToAll(Tensor output, Tensor input, Traffic kind) {
+    traffic.allToAll(bytes(input));
     output.copy_(input);
     return Pending.DONE;
   }
@@ -111,8 +125,12 @@ final class PretendedRanks implements Collective {
   }
 
   @Override
-  public TrafficCount count(Traffic traffic) {
-    return alone.count(traffic);
+  public TrafficCount count(Traffic kind) {
+    return alone.count(kind);
+  }
+
+  private static long bytes(Tensor tensor) {
+    return tensor.numel() * tensor.element_size();
   }
 
   @Override

@@ -1,0 +1,173 @@
+package dev.flotilla.app;
+
+import dev.flotilla.app.advise.Advice;
+import dev.flotilla.app.advise.Combination;
+import dev.flotilla.app.advise.LinkRate;
+import dev.flotilla.app.advise.Prediction;
+import dev.flotilla.config.StepTrial.Result;
+import dev.flotilla.control.PrivateFiles;
+import dev.flotilla.settings.ConfigException;
+import dev.flotilla.world.ExitCodes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Compares what {@code flotilla plan --advise} predicts with what is measured. */
+@Command(
+    name = "advice",
+    description = {
+      "Compares what flotilla plan --advise predicts, memory and time of an update, with what is"
+          + " measured between test hosts over links of several rates.",
+      "As root, builds test hosts of network namespaces with shaped links, and takes them down"
+          + " again; otherwise uses the loopback interface, unshaped."
+    },
+    footer = {
+      "",
+      "Example: one model, eight configurations at one rate",
+      "  sudo ./flotilla bench advice --models lenet5 --rates 100mbit"
+    },
+    mixinStandardHelpOptions = true)
+final class BenchAdviceCommand implements Callable<Integer> {
+
+  private static final int PORT = 29800;
+
+  @Option(
+      names = "--models",
+      split = ",",
+      paramLabel = "MODEL",
+      description = "Models of built-in recipes; by default lenet5,resnet18.")
+  List<String> models = List.of("lenet5", "resnet18");
+
+  @Option(
+      names = "--rates",
+      split = ",",
+      paramLabel = "RATE",
+      description = "Rates of the links as tc writes them, or free; by default free,1gbit,100mbit.")
+  List<String> rates = List.of("free", "1gbit", "100mbit");
+
+  @Option(
+      names = "--rows",
+      split = ",",
+      paramLabel = "NAME",
+      description =
+          "Combinations by their names in the table of plan --advise; by default eight of them.")
+  List<String> rows =
+      List.of(
+          "plain", "overlap", "recompute", "merge", "sharding 1", "sharding 3", "dgc", "localsgd");
+
+  @Option(names = "--hosts", paramLabel = "N", description = "Test hosts, a rank on each; 2.")
+  int hosts = 2;
+
+  @Option(names = "--cycles", paramLabel = "N", description = "Timed stretches of a trial; 5.")
+  int cycles = 5;
+
+  private final List<AdviceErrors.Row> all = new ArrayList<>();
+
+  @Override
+  public Integer call() throws IOException {
+    check();
+    Unpacking.ensureDone();
+    var folder = Files.createTempDirectory("flotilla-advice");
+    Optional<Lab> lab =
+        Lab.build(
+            hosts,
+            problem ->
+                System.err.printf(
+                    "flotilla: no test hosts (%s): they need root and the commands ip and tc; "
+                        + "measuring over the loopback interface, unshaped%n",
+                    problem));
+    try {
+      for (var model : models) {
+        compare(model, lab, folder);
+      }
+      System.out.print(AdviceErrors.summary(all));
+      return ExitCodes.OK;
+    } finally {
+      lab.ifPresent(Lab::close);
+      PrivateFiles.deleteFolder(folder);
+    }
+  }
+
+  private void check() {
+    if (hosts < 2 || cycles < 1) {
+      throw new ConfigException(
+          "bench advice",
+          "needs --hosts of at least 2 and --cycles of at least 1, but was given %d and %d"
+              .formatted(hosts, cycles));
+    }
+  }
+
+  private void compare(String model, Optional<Lab> lab, Path folder) {
+    var recipe = new RecipeOptions();
+    recipe.setFirst(BenchNetworkCommand.builtIn(model));
+    var trials = new Trials(recipe, hosts, hosts, cycles, folder);
+    var chosen =
+        PlanAdvice.combinations(recipe.read(), hosts).stream()
+            .filter(it -> rows.contains(it.name()))
+            .toList();
+    if (chosen.isEmpty()) {
+      throw new ConfigException("--rows", "names no combination, but was " + rows);
+    }
+    Map<Combination, Result> alone = new LinkedHashMap<>();
+    for (var combination : chosen) {
+      System.err.printf("flotilla: %s alone, %s%n", model, combination.name());
+      alone.put(combination, trials.pretended(combination));
+    }
+    for (var rate : lab.isPresent() ? rates : List.of("free")) {
+      lab.ifPresent(it -> shape(it, rate));
+      compare(model, rate, trials, alone, place(lab, folder));
+    }
+  }
+
+  private static void shape(Lab lab, String rate) {
+    String problem = lab.shape(rate);
+    if (!problem.isEmpty()) {
+      throw new ConfigException("--rates", "tc refuses '%s': %s".formatted(rate, problem));
+    }
+  }
+
+  private static Trials.Place place(Optional<Lab> lab, Path folder) {
+    return lab.map(it -> new Trials.Place(it::on, it.address(0), PORT))
+        .orElseGet(
+            () ->
+                new Trials.Place(
+                    _ -> List.of(), folder.resolve("meeting-" + System.nanoTime()).toString(), 0));
+  }
+
+  private void compare(
+      String model,
+      String rate,
+      Trials trials,
+      Map<Combination, Result> alone,
+      Trials.Place place) {
+    var link = LinkRate.of(trials.probe(place), "measured");
+    List<AdviceErrors.Row> table = new ArrayList<>();
+    alone.forEach(
+        (combination, trial) -> {
+          System.err.printf("flotilla: %s, %s, %s%n", model, rate, combination.name());
+          var predicted = Prediction.of(combination, trial, link, hosts);
+          table.add(new AdviceErrors.Row(predicted, trials.together(combination, fresh(place))));
+        });
+    all.addAll(table);
+    var advice =
+        new Advice(table.stream().map(AdviceErrors.Row::predicted).toList(), Long.MAX_VALUE, false);
+    System.out.printf("%n%s, %s: %s%n", model, rate, link.text());
+    System.out.print(AdviceErrors.table(table, advice));
+  }
+
+  /** A file in which ranks have met is not met in again. */
+  private static Trials.Place fresh(Trials.Place place) {
+    String master = place.master();
+    return master != null && master.startsWith("/")
+        ? new Trials.Place(place.on(), master + "-" + System.nanoTime(), 0)
+        : place;
+  }
+}

@@ -1,0 +1,182 @@
+package dev.flotilla.app;
+
+import dev.flotilla.app.advise.Combination;
+import dev.flotilla.app.advise.Combinations;
+import dev.flotilla.app.doctor.Measured;
+import dev.flotilla.config.RunConfig;
+import dev.flotilla.config.StepTrial.Result;
+import dev.flotilla.launch.RankCommand;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes short trials of a recipe with combinations of techniques, each in processes of its own: so
+ * that the memory of one is not that of another, and a combination that ends its process ends
+ * nothing else.
+ */
+final class Trials {
+
+  private static final int WARM_UP = 3;
+  private static final int WARM_UP_OF_LOOPS = 16;
+
+  private final RecipeOptions recipe;
+  private final int ranks;
+  private final int perHost;
+  private final int cycles;
+  private final Path folder;
+
+  /**
+   * Where processes of a trial run.
+   *
+   * @param on what to put before the command of a host
+   * @param master where ranks meet; null where they are pretended
+   * @param port there
+   */
+  record Place(IntFunction<List<String>> on, @Nullable String master, int port) {
+
+    /** Here, with ranks that are pretended. */
+    static final Place ALONE = new Place(_ -> List.of(), null, 0);
+  }
+
+  /**
+   * Prepares trials.
+   *
+   * @param ranks of the job
+   * @param perHost ranks of a host, which share its cores
+   * @param cycles of updates that are timed
+   * @param folder for results and output of processes
+   */
+  Trials(RecipeOptions recipe, int ranks, int perHost, int cycles, Path folder) {
+    this.recipe = recipe;
+    this.ranks = ranks;
+    this.perHost = perHost;
+    this.cycles = cycles;
+    this.folder = folder;
+  }
+
+  /** Returns the recipe with a combination in place of its own techniques. */
+  RunConfig with(Combination combination) {
+    return recipe.read(changes(combination).toArray(String[]::new));
+  }
+
+  /** Returns the changes of the recipe that make it a combination. */
+  List<String> changes(Combination combination) {
+    var config = recipe.read();
+    Map<String, Object> strategy = new LinkedHashMap<>();
+    if (config.resolved().get("strategy") instanceof Map<?, ?> own) {
+      own.forEach(
+          (key, value) -> {
+            if (!Combinations.KEYS.contains(String.valueOf(key))) {
+              strategy.put(String.valueOf(key), value);
+            }
+          });
+    }
+    strategy.putAll(combination.strategy());
+    List<String> changes = new ArrayList<>();
+    changes.add("strategy=" + Json.line(strategy));
+    changes.add("exchange=dense");
+    var batch = config.batch();
+    var global = config.globalBatch();
+    if (combination.micro() > 1) {
+      changes.add(
+          batch != null
+              ? "batch=" + batch / combination.micro()
+              : "global_batch=" + (global == null ? 1 : global) / combination.micro());
+    }
+    return changes;
+  }
+
+  /** Returns what an update takes as one of several ranks that are pretended. */
+  Result pretended(Combination combination) {
+    return run(combination, Place.ALONE, perHost);
+  }
+
+  /** Returns what an update takes with all ranks over a network. */
+  Result together(Combination combination, Place place) {
+    return run(combination, place, ranks);
+  }
+
+  /** Measures the links between the hosts of a place. */
+  Measured probe(Place place) {
+    var files = files(ranks);
+    execute(place, files, List.of("--probe", "--ranks=" + ranks));
+    return Measured.of(Json.read(files.getFirst()));
+  }
+
+  private Result run(Combination combination, Place place, int processes) {
+    var config = with(combination);
+    List<String> arguments = new ArrayList<>(recipe.arguments());
+    changes(combination).forEach(change -> arguments.addAll(List.of("--set", change)));
+    if (config.threads() == null) {
+      int cores = Runtime.getRuntime().availableProcessors();
+      arguments.addAll(List.of("--set", "threads=" + Math.max(1, cores / perHost)));
+    }
+    boolean loops = combination.strategy().containsKey("dgc");
+    arguments.addAll(
+        List.of(
+            "--ranks=" + ranks,
+            "--samples=" + config.batchOn(PlanCommand.worldOf(ranks)),
+            "--warm-up=" + (loops ? WARM_UP_OF_LOOPS : WARM_UP),
+            "--cycles=" + cycles,
+            "--updates=" + combination.period()));
+    var files = files(processes);
+    execute(place, files, arguments);
+    return slowest(files.stream().map(TrialRank::read).toList());
+  }
+
+  private List<Path> files(int processes) {
+    return IntStream.range(0, processes)
+        .mapToObj(i -> folder.resolve("result-%d.json".formatted(i)))
+        .toList();
+  }
+
+  private void execute(Place place, List<Path> files, List<String> arguments) {
+    List<List<String>> commands = new ArrayList<>();
+    for (int i = 0; i < files.size(); i++) {
+      List<String> command = new ArrayList<>(place.on().apply(i));
+      command.add(RankCommand.currentJava().toString());
+      command.addAll(JvmOptions.ofRanks());
+      command.addAll(List.of("-cp", RankLaunch.ownClassPath(), TrialRank.class.getName()));
+      command.addAll(arguments);
+      command.addAll(List.of("--rank=" + i, "--result=" + files.get(i)));
+      if (place.master() != null) {
+        command.addAll(List.of("--master=" + place.master(), "--port=" + place.port()));
+      }
+      commands.add(command);
+    }
+    try {
+      for (var file : files) {
+        Files.deleteIfExists(file);
+      }
+      HostProcesses.run(commands, folder);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot make a trial in " + folder, failure);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while a trial was made", stopped);
+    }
+  }
+
+  /** All ranks wait for the slowest, and the one that takes most memory must fit too. */
+  private static Result slowest(List<Result> all) {
+    var first = all.getFirst();
+    return new Result(
+        all.stream().mapToLong(Result::peakBytes).max().orElseThrow(),
+        all.stream().mapToDouble(Result::seconds).max().orElseThrow(),
+        all.stream().mapToDouble(Result::backward).max().orElseThrow(),
+        all.stream().mapToDouble(Result::firstBucket).max().orElseThrow(),
+        first.buckets(),
+        first.microSteps(),
+        first.samples(),
+        first.sent());
+  }
+}

@@ -1,0 +1,91 @@
+package dev.flotilla.app.advise;
+
+import dev.flotilla.app.doctor.Measured;
+import dev.flotilla.app.doctor.Measured.Pair;
+import dev.flotilla.settings.ConfigException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * The link between ranks.
+ *
+ * @param latency seconds that a short message takes one way
+ * @param secondsPerByte that a rank sends
+ * @param origin where the numbers come from, in words
+ */
+public record LinkRate(double latency, double secondsPerByte, String origin) {
+
+  /** What TCP leaves of the rate of a link: 1448 of 1514 bytes of a frame. */
+  static final double PAYLOAD = 1448.0 / 1514;
+
+  /** Between two hosts of one switch, where nothing else is said. */
+  static final double USUAL_LATENCY = 1e-4;
+
+  private static final Pattern RATE = Pattern.compile("(\\d{1,6}(?:\\.\\d{1,6})?)([kmg])bit");
+  private static final Pattern TIME = Pattern.compile("(\\d{1,6}(?:\\.\\d{1,6})?)(us|ms|s)");
+
+  /**
+   * Reads a rate such as 100mbit, as tc writes it.
+   *
+   * @param latency such as 0.2ms
+   */
+  public static LinkRate parse(String rate, String latency) {
+    var match = RATE.matcher(rate.toLowerCase(Locale.ROOT));
+    if (!match.matches() || Double.parseDouble(match.group(1)) == 0) {
+      throw new ConfigException(
+          "--link",
+          "must be a number with kbit, mbit or gbit such as 100mbit, or a file that flotilla doctor"
+              + " --json has written, but was '%s'".formatted(rate));
+    }
+    double unit = Map.of("k", 1e3, "m", 1e6, "g", 1e9).getOrDefault(match.group(2), 1.0);
+    double bits = Double.parseDouble(match.group(1)) * unit;
+    return new LinkRate(
+        seconds("--latency", latency),
+        8 / (bits * PAYLOAD),
+        "given: %s, %s".formatted(rate, latency));
+  }
+
+  /** Reads a time such as 0.2ms. */
+  public static double seconds(String option, String text) {
+    var match = TIME.matcher(text.toLowerCase(Locale.ROOT));
+    if (!match.matches()) {
+      throw new ConfigException(
+          option, "must be a number with us, ms or s such as 0.2ms, but was '%s'".formatted(text));
+    }
+    double unit = Map.of("us", 1e-6, "ms", 1e-3, "s", 1.0).getOrDefault(match.group(2), 1.0);
+    return Double.parseDouble(match.group(1)) * unit;
+  }
+
+  /**
+   * Returns what a doctor has measured: the slowest pair, or what an all-reduce reached where that
+   * is less, as on one host, where adding up counts for more than the way.
+   */
+  public static LinkRate of(Measured measured, String origin) {
+    int ranks = measured.hosts().size();
+    if (ranks < 2 || measured.pairs().isEmpty()) {
+      throw new ConfigException(
+          "--link",
+          "what the doctor measured has no link in it: start it with --nproc 2 or on several"
+              + " hosts");
+    }
+    double slowest = measured.pairs().stream().mapToDouble(Pair::bitsPerSecond).min().orElseThrow();
+    double latency = measured.pairs().stream().mapToDouble(Pair::latency).max().orElseThrow();
+    double reduced = measured.allReduceSecondsPerByte() * ranks / (2.0 * (ranks - 1));
+    return new LinkRate(
+        Math.max(latency, measured.allReduceSeconds() / (2.0 * (ranks - 1))),
+        Math.max(8 / slowest, reduced),
+        origin);
+  }
+
+  /** Returns the seconds that bytes take. */
+  double wire(double bytes) {
+    return secondsPerByte * bytes;
+  }
+
+  /** Returns the rate for people. */
+  public String text() {
+    return String.format(
+        Locale.ROOT, "%.0f Mbit/s, %.2f ms (%s)", 8e-6 / secondsPerByte, 1e3 * latency, origin);
+  }
+}

@@ -1,0 +1,71 @@
+package dev.flotilla.app.advise;
+
+import dev.flotilla.config.StepTrial;
+
+/**
+ * Predicts how long an update takes over a link, from what it takes without one.
+ *
+ * <p>With T the update of a rank alone, B its last backward, r the part of B before the first
+ * bucket is full, b buckets and F = T − B, and W the time of bytes on the wire:
+ *
+ * <pre>
+ * no overlap         T + W
+ * behind backward    T + max(W / b, r + W − B)
+ * behind both        T + max(Ws / b, r + Ws − B) + max(Wg / b, Wg − F)
+ * gathered           T + max(Wg / 2b, Wg / 2 − F) + max(Ws / b, Wg / 2 + Ws − B)
+ * </pre>
+ *
+ * <p>Ws are the bytes of sums that are scattered and Wg those of parameters that are gathered; each
+ * message that others wait for adds the latency. With k micro-steps, what is exchanged in each of
+ * them is hidden in each of them.
+ */
+public final class StepModel {
+
+  /** Where backward was not watched: it costs about twice as much as forward. */
+  private static final double BACKWARD_SHARE = 2.0 / 3;
+
+  private static final double FIRST_BUCKET_SHARE = 0.25;
+
+  private StepModel() {}
+
+  /**
+   * Returns the seconds of an update.
+   *
+   * @param trial what it took on a rank alone
+   */
+  public static double seconds(StepTrial.Result trial, LinkRate link, Overlap overlap) {
+    var sent = trial.sent();
+    double wait = link.latency() * sent.messages();
+    double reduced = link.wire(sent.reduced());
+    double gathered = link.wire(sent.gathered());
+    double scattered = link.wire(sent.scattered());
+    double alone = trial.seconds();
+    int k = trial.microSteps();
+    double micro = alone / k;
+    double backward = trial.backward() > 0 ? trial.backward() : BACKWARD_SHARE * micro;
+    double first = trial.backward() > 0 ? trial.firstBucket() : FIRST_BUCKET_SHARE * backward;
+    double forward = Math.max(0, micro - backward);
+    int b = trial.buckets();
+    return switch (overlap) {
+      case NONE -> alone + reduced + gathered + scattered + wait;
+      case BACKWARD -> alone + wait + hidden(reduced + gathered + scattered, b, first, backward);
+      case BOTH ->
+          alone
+              + wait
+              + hidden(reduced + scattered, b, first, backward)
+              + hidden(gathered, b, 0, forward);
+      case GATHERED -> {
+        double half = gathered / k / 2;
+        double sums = (reduced + scattered) / k;
+        yield alone
+            + wait
+            + k * (hidden(half, b, 0, forward) + Math.max(sums / b, half + sums - backward));
+      }
+    };
+  }
+
+  /** Returns what is left of some seconds of wire behind computing that begins earlier. */
+  private static double hidden(double wire, int buckets, double first, double computing) {
+    return Math.max(wire / buckets, first + wire - computing);
+  }
+}

@@ -1,0 +1,69 @@
+package dev.flotilla.app.advise;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.flotilla.config.StepTrial.Result;
+import dev.flotilla.config.StepTrial.Sent;
+import org.junit.jupiter.api.Test;
+
+class StepModelTests {
+
+  /** 1 MB takes 100 ms; messages take nothing. */
+  private static final LinkRate LINK = new LinkRate(0, 1e-7, "test");
+
+  private static Result trial(int microSteps, Sent sent) {
+    // An update of 300 ms for one micro-step: 100 ms forward, 200 ms backward, of which 50 ms pass
+    // before the first of 4 buckets is full.
+    return new Result(1 << 20, 0.3 * microSteps, 0.2, 0.05, 4, microSteps, 8, sent);
+  }
+
+  private static double seconds(Overlap overlap, Sent sent) {
+    return StepModel.seconds(trial(1, sent), LINK, overlap);
+  }
+
+  @Test
+  void withoutOverlapTheWireComesOnTop() {
+    assertThat(seconds(Overlap.NONE, new Sent(2e6, 0, 0, 0))).isCloseTo(0.5, within(1e-9));
+    var slow = new LinkRate(0.01, 1e-7, "test");
+    // 6 messages one after the other.
+    assertThat(StepModel.seconds(trial(1, new Sent(2e6, 0, 0, 6)), slow, Overlap.NONE))
+        .isCloseTo(0.56, within(1e-9));
+  }
+
+  @Test
+  void behindBackwardOnlyWhatIsLongerShows() {
+    // W = 100 ms: 50 + 100 - 200 < 0, so the last of 4 buckets alone shows.
+    assertThat(seconds(Overlap.BACKWARD, new Sent(1e6, 0, 0, 0))).isCloseTo(0.325, within(1e-9));
+    // W = 400 ms: 50 + 400 - 200 = 250 ms show.
+    assertThat(seconds(Overlap.BACKWARD, new Sent(4e6, 0, 0, 0))).isCloseTo(0.55, within(1e-9));
+  }
+
+  @Test
+  void parametersAreGatheredBehindTheNextForward() {
+    // Scatter 400 ms: 250 ms show. Gather 300 ms behind 100 ms of forward: 200 ms show.
+    assertThat(seconds(Overlap.BOTH, new Sent(0, 3e6, 4e6, 0))).isCloseTo(0.75, within(1e-9));
+    // Gather 80 ms: the first quarter of it shows.
+    assertThat(seconds(Overlap.BOTH, new Sent(0, 0.8e6, 0, 0))).isCloseTo(0.32, within(1e-9));
+  }
+
+  @Test
+  void whatIsGatheredTwiceHidesTwice() {
+    // Half of 600 ms behind 100 ms of forward: 200 ms show. Half and 100 ms of sums behind 200 ms
+    // of
+    // backward: 200 ms show.
+    assertThat(seconds(Overlap.GATHERED, new Sent(0, 6e6, 1e6, 0))).isCloseTo(0.7, within(1e-9));
+    // The same in each of two micro-steps.
+    assertThat(StepModel.seconds(trial(2, new Sent(0, 12e6, 2e6, 0)), LINK, Overlap.GATHERED))
+        .isCloseTo(1.4, within(1e-9));
+  }
+
+  @Test
+  void backwardThatNobodyWatchedIsTwoThirds() {
+    var unknown = new Result(1, 0.3, 0, 0, 1, 1, 8, new Sent(4e6, 0, 0, 0));
+    // 200 ms of backward, the first bucket after a quarter of it.
+    assertThat(StepModel.seconds(unknown, LINK, Overlap.BACKWARD)).isCloseTo(0.7, within(1e-9));
+    var several = new Result(1, 0.3, 0, 0, 4, 1, 8, new Sent(4e6, 0, 0, 0));
+    assertThat(StepModel.seconds(several, LINK, Overlap.BACKWARD)).isCloseTo(0.55, within(1e-9));
+  }
+}
