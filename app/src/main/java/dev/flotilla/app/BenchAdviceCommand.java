@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Example: one model, eight configurations at one rate",
-      "  sudo ./flotilla bench advice --models lenet5 --rates 100mbit"
+      "  flotilla bench advice --models lenet5 --rates 100mbit"
     },
     mixinStandardHelpOptions = true)
 final class BenchAdviceCommand implements Callable<Integer> {
