@@ -46,18 +46,19 @@ final class ExamplesCommand implements Callable<Integer> {
         throw new ConfigException(
             "--to", "needs the name of a recipe: flotilla examples NAME --to FILE");
       }
-      list();
+      System.out.print(list());
     } else {
       copy(recipe(name));
     }
     return ExitCodes.OK;
   }
 
-  private static void list() {
+  static String list() {
+    var text = new StringBuilder();
     for (var recipe : ExampleRecipe.ALL) {
-      System.out.printf("%-18s %s%n", recipe.name(), recipe.title());
+      text.append("%-18s %s\n".formatted(recipe.name(), recipe.title()));
     }
-    System.out.println("flotilla examples NAME copies one to NAME.yaml.");
+    return text.append("flotilla examples NAME copies one to NAME.yaml.\n").toString();
   }
 
   private static ExampleRecipe recipe(String name) {

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** What Prometheus reads of a rank: counters, gauges and one histogram, with the rank's number. */
 final class PrometheusMetrics implements EventSink {
 
+  private static final String RANK = "rank";
+
   /** A part of backward, and so no phase of its own. */
   private static final String HIDDEN = "hidden";
 
@@ -44,7 +46,7 @@ final class PrometheusMetrics implements EventSink {
   private OptionalLong sentBefore = OptionalLong.of(0);
 
   PrometheusMetrics(int rank) {
-    this.rank = Labels.of("rank", Integer.toString(rank));
+    this.rank = Labels.of(RANK, Integer.toString(rank));
     steps = counter("train_steps", "Updates made by this process.");
     duration =
         Histogram.builder()
@@ -79,8 +81,9 @@ final class PrometheusMetrics implements EventSink {
     return Counter.builder().name(name).help(help).constLabels(rank).register(registry);
   }
 
+  /** Has no value until one is set: 0 would be taken for a measured one. */
   private Gauge gauge(String name, String help) {
-    return Gauge.builder().name(name).help(help).constLabels(rank).register(registry);
+    return Gauge.builder().name(name).help(help).labelNames(RANK).register(registry);
   }
 
   PrometheusRegistry registry() {
@@ -95,7 +98,7 @@ final class PrometheusMetrics implements EventSink {
         timed = resumed.update();
         sentBefore = OptionalLong.empty();
       }
-      case TrainingEvent.Started started -> planned.set(started.totalUpdates());
+      case TrainingEvent.Started started -> set(planned, started.totalUpdates());
       case TrainingEvent.Timed times -> timed(times);
       case TrainingEvent.Updated updated -> updated(updated);
       case TrainingEvent.Evaluated evaluated -> evaluated(evaluated);
@@ -106,7 +109,7 @@ final class PrometheusMetrics implements EventSink {
   }
 
   private void timed(TrainingEvent.Timed event) {
-    memory.set(event.residentBytes());
+    set(memory, event.residentBytes());
     sent.inc(Math.max(0, event.bytesSent() - sentBefore.orElse(event.bytesSent())));
     sentBefore = OptionalLong.of(event.bytesSent());
     double seconds = 0;
@@ -128,21 +131,21 @@ final class PrometheusMetrics implements EventSink {
   private void updated(TrainingEvent.Updated event) {
     steps.inc(Math.max(0, event.update() - counted));
     counted = event.update();
-    loss.set(event.loss());
-    rate.set(event.lr());
-    epoch.set(event.epoch() + 1);
-    speed.set(event.samplesPerSecond());
+    set(loss, event.loss());
+    set(rate, event.lr());
+    set(epoch, event.epoch() + 1);
+    set(speed, event.samplesPerSecond());
   }
 
   private void evaluated(TrainingEvent.Evaluated event) {
     evaluations.inc();
-    evalLoss.set(event.loss());
+    set(evalLoss, event.loss());
     set(evalAccuracy, event.acc1());
   }
 
-  private static void set(Gauge gauge, @Nullable Double value) {
+  private void set(Gauge gauge, @Nullable Number value) {
     if (value != null) {
-      gauge.set(value);
+      gauge.labelValues(rank.get(RANK)).set(value.doubleValue());
     }
   }
 }

@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
     footer = {
       "",
       "Example:",
-      "  flotilla report runs/plain runs/dgc --out compare.html --csv tables --svg figures"
+      "  flotilla report runs/plain runs/dgc --out compare.html --csv tables"
     },
     mixinStandardHelpOptions = true)
 final class ReportCommand implements Callable<Integer> {

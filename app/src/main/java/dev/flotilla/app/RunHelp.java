@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
  * Says what {@code flotilla run} takes, whose options the launch module reads instead of picocli.
@@ -31,8 +32,13 @@ final class RunHelp {
     return own.filter(WORDS::contains).findFirst();
   }
 
-  /** Adds all options to the help of the command. */
+  /** Adds all options to the help of the command, which are put together when it is asked for. */
   static void describe(CommandLine run) {
+    run.getHelpSectionMap()
+        .put(UsageMessageSpec.SECTION_KEY_FOOTER, _ -> String.join("\n", lines()) + "\n");
+  }
+
+  private static List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add("");
     lines.add("Options of a recipe, as of flotilla train:");
@@ -50,7 +56,7 @@ final class RunHelp {
     lines.add("");
     lines.add("Example:");
     lines.add("  flotilla run --nproc 2 dgc.yaml --out runs/two-ranks");
-    run.getCommandSpec().usageMessage().footer(lines.toArray(String[]::new));
+    return lines;
   }
 
   private static String names(OptionSpec option) {

@@ -103,6 +103,9 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla train --set global_batch=16", "learns for minutes"),
           Map.entry("./flotilla plan mine.yaml", "is in DocumentedRecipesTests"),
           Map.entry("javac ", "builds"),
+          Map.entry("./flotilla examples", "is in ExampleRecipesTests"),
+          Map.entry("curl ", "asks a run that is under way"),
+          Map.entry("jfr ", "reads what a run before it has recorded"),
           Map.entry("./flotilla train --set epochs=2", "learns for minutes"),
           Map.entry("./flotilla train --set strategy.amp", "is in MixedPrecisionTests"),
           Map.entry("./flotilla train encoder.yaml", "is in RecomputeTests"));

@@ -80,6 +80,12 @@ class ExampleRecipesTests {
     }
   }
 
+  @Test
+  void theDocumentedListIsTheCurrentOne() throws IOException {
+    var page = Files.readString(Path.of("..", "docs", "observability.md"));
+    assertThat(page).contains("$ ./flotilla examples\n" + ExamplesCommand.list());
+  }
+
   private static int copy(String name, Path to) {
     var command = new ExamplesCommand();
     command.name = name;

@@ -13,7 +13,7 @@ import org.bytedeco.pytorch.Tensor;
 /**
  * Writes how gradients and weights are spread, one histogram per parameter.
  *
- * <p>Costs the time of reading both, about 20 ns a number, and no memory to speak of.
+ * <p>Costs the time of reading both, about 40 ns a number, and no memory to speak of.
  *
  * @param every updates between two
  */
