@@ -62,6 +62,16 @@ class DocumentedCommandsTests {
           "./flotilla train --set model=mlp --set model.inputs=784 --max-steps 1",
           "./flotilla train bad.yaml");
 
+  /** Commands that plan, and start nothing: they run in this process too. */
+  private static final List<String> PLANS =
+      List.of(
+          "./flotilla plan mine.yaml",
+          "./flotilla plan --nproc 4 --set model=bert-base"
+              + " --set 'data={name: synthetic-tokens, vocab_size: 30522, length: 128}'"
+              + " --set 'optimizer={name: adam, lr: 0.0001}'"
+              + " --set 'strategy.sharding={stage: 2, parameters: bf16}'"
+              + " --set strategy.amp.dtype=bf16");
+
   /** Commands of a second each, in a process of their own. */
   private static final List<String> IN_A_PROCESS =
       List.of(
@@ -101,7 +111,6 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla report runs/dense", "needs runs before"),
           Map.entry("xdg-open ", "opens a browser"),
           Map.entry("./flotilla train --set global_batch=16", "learns for minutes"),
-          Map.entry("./flotilla plan mine.yaml", "is in DocumentedRecipesTests"),
           Map.entry("javac ", "builds"),
           Map.entry("./flotilla examples", "is in ExampleRecipesTests"),
           Map.entry("curl ", "asks a run that is under way"),
@@ -122,6 +131,11 @@ class DocumentedCommandsTests {
       Files.createDirectories(path.getParent());
       Files.writeString(path, file.getValue());
     }
+    Files.writeString(folder.resolve("mine.yaml"), DocumentedRecipesTests.ofTheTutorial());
+  }
+
+  static Stream<String> plans() {
+    return PLANS.stream();
   }
 
   static Stream<String> atOnce() {
@@ -140,6 +154,7 @@ class DocumentedCommandsTests {
             it ->
                 assertThat(
                         AT_ONCE.contains(it.command())
+                            || PLANS.contains(it.command())
                             || IN_A_PROCESS.contains(it.command())
                             || it.command().equals(TRAIN)
                             || ELSEWHERE.keySet().stream().anyMatch(it.command()::startsWith))
@@ -153,6 +168,22 @@ class DocumentedCommandsTests {
     var documented = find(command);
     assertThat(printed(documented.words().subList(1, documented.words().size())))
         .matches(documented.exactly());
+  }
+
+  @ParameterizedTest
+  @MethodSource("plans")
+  void plansWhatTheDocumentSays(String command) throws IOException {
+    var documented = find(command);
+    var arguments = documented.words().stream().skip(1).map(this::here).toArray(String[]::new);
+    var bytes = new ByteArrayOutputStream();
+    var before = System.out;
+    System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+    try {
+      assertThat(Main.run(arguments)).isZero();
+    } finally {
+      System.setOut(before);
+    }
+    assertThat(bytes.toString(StandardCharsets.UTF_8)).matches(documented.exactly());
   }
 
   private static DocumentedCommand find(String command) throws IOException {

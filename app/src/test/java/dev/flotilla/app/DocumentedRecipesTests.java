@@ -45,6 +45,11 @@ class DocumentedRecipesTests {
     }
   }
 
+  /** Returns the first recipe of the tutorial, which its commands name. */
+  static String ofTheTutorial() {
+    return blocks(DOCS.resolve("tutorial.md")).findFirst().orElseThrow();
+  }
+
   private static Stream<String> blocks(Path page) {
     try {
       return BLOCK.matcher(Files.readString(page)).results().map(it -> it.group(1));
