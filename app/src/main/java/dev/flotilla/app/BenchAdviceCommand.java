@@ -121,9 +121,11 @@ final class BenchAdviceCommand implements Callable<Integer> {
       System.err.printf("flotilla: %s alone, %s%n", model, combination.name());
       alone.put(combination, trials.pretended(combination));
     }
+    lab.ifPresent(it -> shape(it, "free"));
+    var unshaped = LinkRate.of(trials.probe(place(lab, folder)), "measured");
     for (var rate : lab.isPresent() ? rates : List.of("free")) {
       lab.ifPresent(it -> shape(it, rate));
-      compare(model, rate, trials, alone, place(lab, folder));
+      compare(model, rate, trials, alone, place(lab, folder), unshaped);
     }
   }
 
@@ -147,8 +149,11 @@ final class BenchAdviceCommand implements Callable<Integer> {
       String rate,
       Trials trials,
       Map<Combination, Result> alone,
-      Trials.Place place) {
-    var link = LinkRate.of(trials.probe(place), "measured");
+      Trials.Place place,
+      LinkRate unshaped) {
+    var measured = LinkRate.of(trials.probe(place), "measured");
+    boolean isBusy = hosts >= Runtime.getRuntime().availableProcessors();
+    var link = isBusy ? measured.working(unshaped) : measured;
     List<AdviceErrors.Row> table = new ArrayList<>();
     alone.forEach(
         (combination, trial) -> {

@@ -86,7 +86,7 @@ final class PlanAdvice {
     long limit = limit();
     var stated = givenLink();
     Unpacking.ensureDone();
-    var link = stated.orElseGet(this::measuredLink);
+    var link = ranks == 1 ? stated.orElseThrow() : link(stated, config);
     try {
       var folder = Files.createTempDirectory("flotilla-advise");
       try {
@@ -124,7 +124,7 @@ final class PlanAdvice {
               : LinkRate.parse(given, wishes.latency()));
     }
     if (wishes.ranks() == 1) {
-      return Optional.of(new LinkRate(0, 0, "one rank has none"));
+      return Optional.of(new LinkRate(0, 0, 0, "one rank has none"));
     }
     if (wishes.nodes() > 1) {
       throw new ConfigException(
@@ -135,9 +135,19 @@ final class PlanAdvice {
     return Optional.empty();
   }
 
-  private LinkRate measuredLink() {
-    System.err.println("flotilla: measuring the link between the ranks of this host");
-    var settings = LaunchSettings.oneHost(wishes.ranks(), Path.of("unused"));
+  /** Ranks of one host say what moving bytes costs, whatever the link is. */
+  private LinkRate link(Optional<LinkRate> stated, RunConfig config) {
+    var onHost = measuredOnHost();
+    var link = stated.orElse(onHost);
+    int cores = Runtime.getRuntime().availableProcessors();
+    var threads = config.threads();
+    boolean isBusy = (threads == null ? cores : threads * wishes.perHost()) >= cores;
+    return isBusy ? link.working(onHost) : link;
+  }
+
+  private LinkRate measuredOnHost() {
+    System.err.println("flotilla: measuring the link between ranks of this host");
+    var settings = LaunchSettings.oneHost(Math.max(2, wishes.perHost()), Path.of("unused"));
     List<String> why = new ArrayList<>();
     var measured =
         Diagnosis.run(settings, why::add)

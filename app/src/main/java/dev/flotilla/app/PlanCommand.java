@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Example: what suits a recipe on two hosts at 100 Mbit/s, and a recipe for it",
-      "  flotilla plan sharding.yaml --advise --nnodes 2 --link 100mbit --write advised.yaml"
+      "  flotilla plan my.yaml --advise --nnodes 2 --link 100mbit --write new.yaml"
     },
     mixinStandardHelpOptions = true)
 final class PlanCommand implements Callable<Integer> {

@@ -9,6 +9,7 @@ import dev.flotilla.strategy.Strategy;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -78,7 +79,8 @@ public final class StepTrial {
    * How long a trial is.
    *
    * @param warmUp updates before the first that counts
-   * @param cycles stretches that are timed, of which the median counts
+   * @param cycles stretches that are timed, of which the shortest counts: whatever else the machine
+   *     does only makes them longer
    * @param updates of a cycle
    */
   public record Length(int warmUp, int cycles, int updates) {
@@ -142,7 +144,8 @@ public final class StepTrial {
         times.add((System.nanoTime() - start) / 1e9 / length.updates());
       }
       double made = (double) length.cycles() * length.updates();
-      return result(trainer, median(times), microSteps, traffic.sent().since(before, made));
+      return result(
+          trainer, Collections.min(times), microSteps, traffic.sent().since(before, made));
     }
   }
 
@@ -159,10 +162,6 @@ public final class StepTrial {
         microSteps,
         samples,
         sent);
-  }
-
-  private static double median(List<Double> times) {
-    return times.stream().sorted().toList().get(times.size() / 2);
   }
 
   /** Makes whole windows, and returns the number of their micro-steps. */

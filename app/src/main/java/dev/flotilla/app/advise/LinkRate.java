@@ -12,9 +12,11 @@ import java.util.regex.Pattern;
  *
  * @param latency seconds that a short message takes one way
  * @param secondsPerByte that a rank sends
+ * @param work seconds of a core per byte, which computing behind an exchange loses; 0 where cores
+ *     are free
  * @param origin where the numbers come from, in words
  */
-public record LinkRate(double latency, double secondsPerByte, String origin) {
+public record LinkRate(double latency, double secondsPerByte, double work, String origin) {
 
   /** What TCP leaves of the rate of a link: 1448 of 1514 bytes of a frame. */
   static final double PAYLOAD = 1448.0 / 1514;
@@ -43,6 +45,7 @@ public record LinkRate(double latency, double secondsPerByte, String origin) {
     return new LinkRate(
         seconds("--latency", latency),
         8 / (bits * PAYLOAD),
+        0,
         "given: %s, %s".formatted(rate, latency));
   }
 
@@ -75,7 +78,17 @@ public record LinkRate(double latency, double secondsPerByte, String origin) {
     return new LinkRate(
         Math.max(latency, measured.allReduceSeconds() / (2.0 * (ranks - 1))),
         Math.max(8 / slowest, reduced),
+        0,
         origin);
+  }
+
+  /**
+   * Returns the same link between ranks that need all cores for computing.
+   *
+   * @param onHost what bytes take between ranks of one host: nothing but the work of moving them
+   */
+  public LinkRate working(LinkRate onHost) {
+    return new LinkRate(latency, secondsPerByte, onHost.secondsPerByte, origin);
   }
 
   /** Returns the seconds that bytes take. */

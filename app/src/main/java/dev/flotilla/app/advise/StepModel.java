@@ -16,8 +16,8 @@ import dev.flotilla.config.StepTrial;
  * </pre>
  *
  * <p>Ws are the bytes of sums that are scattered and Wg those of parameters that are gathered; each
- * message that others wait for adds the latency. With k micro-steps, what is exchanged in each of
- * them is hidden in each of them.
+ * message that others wait for adds the latency to them. With k micro-steps, what is exchanged in
+ * each of them is hidden in each of them.
  */
 public final class StepModel {
 
@@ -46,20 +46,26 @@ public final class StepModel {
     double first = trial.backward() > 0 ? trial.firstBucket() : FIRST_BUCKET_SHARE * backward;
     double forward = Math.max(0, micro - backward);
     int b = trial.buckets();
+    double work = link.work() * (sent.reduced() + sent.gathered() + sent.scattered());
     return switch (overlap) {
       case NONE -> alone + reduced + gathered + scattered + wait;
-      case BACKWARD -> alone + wait + hidden(reduced + gathered + scattered, b, first, backward);
-      case BOTH ->
-          alone
-              + wait
-              + hidden(reduced + scattered, b, first, backward)
-              + hidden(gathered, b, 0, forward);
-      case GATHERED -> {
-        double half = gathered / k / 2;
-        double sums = (reduced + scattered) / k;
+      case BACKWARD -> {
+        double wire = reduced + gathered + scattered + wait;
+        yield alone + Math.max(work + wire / b, hidden(wire, b, first, backward));
+      }
+      case BOTH -> {
+        double sums = reduced + scattered + wait / 2;
+        double parameters = gathered + wait / 2;
         yield alone
-            + wait
-            + k * (hidden(half, b, 0, forward) + Math.max(sums / b, half + sums - backward));
+            + Math.max(
+                work + (sums + parameters) / b,
+                hidden(sums, b, first, backward) + hidden(parameters, b, 0, forward));
+      }
+      case GATHERED -> {
+        double half = (gathered + wait / 2) / k / 2;
+        double sums = (reduced + scattered + wait / 2) / k;
+        double visible = hidden(half, b, 0, forward) + Math.max(sums / b, half + sums - backward);
+        yield alone + Math.max(work + k * (half + sums) / b, k * visible);
       }
     };
   }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class AdviceTests {
 
-  private static final LinkRate LINK = new LinkRate(0, 1e-7, "test");
+  private static final LinkRate LINK = new LinkRate(0, 1e-7, 0, "test");
   private static final long MIB = 1 << 20;
 
   /** A row that sends nothing, of two ranks with 10 samples each. */

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class StepModelTests {
 
   /** 1 MB takes 100 ms; messages take nothing. */
-  private static final LinkRate LINK = new LinkRate(0, 1e-7, "test");
+  private static final LinkRate LINK = new LinkRate(0, 1e-7, 0, "test");
 
   private static Result trial(int microSteps, Sent sent) {
     // An update of 300 ms for one micro-step: 100 ms forward, 200 ms backward, of which 50 ms pass
@@ -25,7 +25,7 @@ class StepModelTests {
   @Test
   void withoutOverlapTheWireComesOnTop() {
     assertThat(seconds(Overlap.NONE, new Sent(2e6, 0, 0, 0))).isCloseTo(0.5, within(1e-9));
-    var slow = new LinkRate(0.01, 1e-7, "test");
+    var slow = new LinkRate(0.01, 1e-7, 0, "test");
     // 6 messages one after the other.
     assertThat(StepModel.seconds(trial(1, new Sent(2e6, 0, 0, 6)), slow, Overlap.NONE))
         .isCloseTo(0.56, within(1e-9));
@@ -56,6 +56,20 @@ class StepModelTests {
     // The same in each of two micro-steps.
     assertThat(StepModel.seconds(trial(2, new Sent(0, 12e6, 2e6, 0)), LINK, Overlap.GATHERED))
         .isCloseTo(1.4, within(1e-9));
+  }
+
+  @Test
+  void movingBytesTakesTheCoresOfComputing() {
+    var busy = LINK.working(new LinkRate(0, 2e-8, 0, "host"));
+    // 1 MB: 20 ms of work, and the last bucket, 25 ms; without work the bucket alone showed.
+    assertThat(StepModel.seconds(trial(1, new Sent(1e6, 0, 0, 0)), busy, Overlap.BACKWARD))
+        .isCloseTo(0.345, within(1e-9));
+    // 4 MB: 80 ms of work lie inside the 250 ms that the wire shows.
+    assertThat(StepModel.seconds(trial(1, new Sent(4e6, 0, 0, 0)), busy, Overlap.BACKWARD))
+        .isCloseTo(0.55, within(1e-9));
+    // 0.5 MB each: 20 ms of work, and a quarter of 50 ms twice.
+    assertThat(StepModel.seconds(trial(1, new Sent(0, 5e5, 5e5, 0)), busy, Overlap.BOTH))
+        .isCloseTo(0.345, within(1e-9));
   }
 
   @Test
