@@ -8,6 +8,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Pages that never read, requests without end, and a body that is far too large. */
@@ -68,9 +69,10 @@ final class BoardAttack implements AutoCloseable {
       case "off" -> end();
       default -> {}
     }
-    double seconds = Math.max(1e-9, nanos / 1e9);
-    return "%d requests in %.1f s, %.0f a second"
-        .formatted(requests.get(), seconds, requests.get() / seconds);
+    double rate = requests.get() / Math.max(1e-9, nanos / 1e9);
+    return order.equals("rate")
+        ? String.valueOf(rate)
+        : String.format(Locale.ROOT, "%d requests, %.0f a second", requests.get(), rate);
   }
 
   private void begin() throws IOException {

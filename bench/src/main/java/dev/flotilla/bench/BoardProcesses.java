@@ -36,6 +36,10 @@ final class BoardProcesses implements AutoCloseable {
     return Long.parseLong(board.ask("heap"));
   }
 
+  double requestsPerSecond() throws IOException {
+    return Double.parseDouble(attackers.ask("rate"));
+  }
+
   /** Returns what the attackers have done so far. */
   String report() throws IOException {
     return attackers.ask("report");

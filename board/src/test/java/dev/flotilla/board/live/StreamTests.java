@@ -98,6 +98,32 @@ class StreamTests {
     }
   }
 
+  /** So no run can notice it. */
+  @Test
+  void theBoardWritesNothing() throws IOException {
+    Files.createFile(run.folder().resolve(".lock"));
+    var before = tree();
+    var cookie = board.enter();
+    try (var list = board.stream("", cookie)) {
+      var id = idIn(new EventReader(list).next("runs").data());
+      try (var page = board.stream("?runs=" + id, cookie)) {
+        assertThat(new EventReader(page).next("run").data()).contains(id);
+      }
+    }
+    board.close();
+    assertThat(tree()).isEqualTo(before);
+  }
+
+  private List<String> tree() throws IOException {
+    try (var files = Files.walk(folder)) {
+      List<String> found = new ArrayList<>();
+      for (var file : files.sorted().toList()) {
+        found.add(file + " " + Files.size(file) + " " + Files.getLastModifiedTime(file));
+      }
+      return found;
+    }
+  }
+
   @Test
   void anUnknownRunIsToldAsGone() throws IOException {
     try (var stream = board.stream("?runs=0123456789abcdef", board.enter())) {
