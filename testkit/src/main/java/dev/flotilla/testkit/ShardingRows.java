@@ -91,18 +91,13 @@ final class ShardingRows {
                     .withKeepGathered(new ByteSize(2048)))),
         half("sharding 3 and bf16", new Sharding(3), new MixedPrecision(Dtype.BF16)),
         half(
-            "sharding 1, parameters in bf16, merge and clip",
+            "sharding 1, parameters in bf16, in buckets, recompute, merge and clip",
             halves(1),
-            new MixedPrecision(Dtype.BF16),
-            new GradientMerge(3),
-            new ClipByNorm(0.5)),
-        half(
-            "sharding 2, parameters in bf16, in buckets, recompute and merge",
-            halves(2),
             buckets(Dtype.FP32),
             new MixedPrecision(Dtype.BF16),
             Recompute.every(1),
-            new GradientMerge(3)),
+            new GradientMerge(3),
+            new ClipByNorm(0.5)),
         half(
                 "sharding 3, parameters in bf16 beside the device, BatchNorm over ranks, and ema",
                 halves(3).withOffload(Offload.OPTIMIZER_AND_PARAMETERS),
