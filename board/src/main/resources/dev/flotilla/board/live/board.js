@@ -92,8 +92,9 @@
 
   function numbers(run) {
     const parts = [];
-    if (run.state !== 'finished' && run.total) parts.push(Math.floor(100 * run.update / run.total) + '\u00a0%');
-    else if (run.update) parts.push(run.update.toLocaleString('en') + '\u00a0updates');
+    const isOver = run.state === 'finished';
+    if (run.total && !isOver) parts.push(Math.floor(100 * run.update / run.total) + '\u00a0%');
+    else if (run.update && !isOver) parts.push(run.update.toLocaleString('en') + '\u00a0updates');
     if (run.loss != null) parts.push('loss\u00a0' + short(run.loss));
     if (run.accuracy != null) parts.push('acc\u00a0' + (100 * run.accuracy).toFixed(1));
     return parts.join(' · ');

@@ -112,6 +112,18 @@ class BoardInBrowserTests {
     assertThat(tab.eval("document.referrer")).isEmpty();
   }
 
+  /** Under another name of this host the browser has no cookie yet. */
+  @Test
+  void aLinkThatWasUsedIsExplained() throws InterruptedException {
+    var used = "http://localhost:" + board.board.port() + "/#t=" + "A".repeat(22);
+    tab.go(used);
+    tab.await("document.getElementById('say').innerText.includes('was used already')");
+    assertThat(tab.eval("location.hash")).isEmpty();
+    tab.clearErrors(); // the console names the refused request
+    tab.go(board.board.link().replace("127.0.0.1", "localhost"));
+    tab.await("document.body.dataset.drawn == 1");
+  }
+
   @Test
   void showsADeadRunAsSuch() throws IOException, InterruptedException {
     Files.createFile(run.folder().resolve(".lock"));
