@@ -171,9 +171,9 @@ final class BadRecipeTests {
             "recipe.yaml:1: modle: unknown key; did you mean 'model'? (allowed: model, objective,"
                 + " data, batch, global_batch, epochs, max_steps, precision, seed, device, threads,"
                 + " optimizer, schedule, schedule_per, clip, exchange, batch_norm, ema, eval,"
-                + " metrics, stop_when, init_from, checkpoint, non_finite, compare_every,"
-                + " log_every, timeout, join_timeout, freeze, freeze_statistics, no_decay, groups,"
-                + " layer_decay, strategy)",
+                + " metrics, stop_when, init_from, checkpoint, tensorboard, prometheus, non_finite,"
+                + " compare_every, log_every, timeout, join_timeout, freeze, freeze_statistics,"
+                + " no_decay, groups, layer_decay, strategy)",
             "recipe.yaml:2: data.path: must be a path, but was a list",
             "recipe.yaml:3: batch: must be at least 1, but was 0",
             "recipe.yaml:6: optimizer.lr: must be greater than 0, but was -0.1",

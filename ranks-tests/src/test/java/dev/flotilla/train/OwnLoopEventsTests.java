@@ -137,9 +137,12 @@ class OwnLoopEventsTests {
 
     assertThat(events)
         .hasExactlyElementsOfTypes(
-            TrainingEvent.Updated.class, TrainingEvent.Evaluated.class, TrainingEvent.Saved.class);
-    assertThat(((TrainingEvent.Updated) events.getFirst()).microSteps()).isEqualTo(6);
-    assertThat(((TrainingEvent.Evaluated) events.get(1)).update()).isEqualTo(3);
+            TrainingEvent.Timed.class,
+            TrainingEvent.Updated.class,
+            TrainingEvent.Evaluated.class,
+            TrainingEvent.Saved.class);
+    assertThat(((TrainingEvent.Updated) events.get(1)).microSteps()).isEqualTo(6);
+    assertThat(((TrainingEvent.Evaluated) events.get(2)).update()).isEqualTo(3);
   }
 
   @Test
