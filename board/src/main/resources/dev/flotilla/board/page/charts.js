@@ -47,6 +47,7 @@ var Flotilla = (function () {
     if (typeof value !== "number") return String(value);
     if (unit === "%") return (100 * value).toFixed(2) + " %";
     if (unit === "B") return FlotillaCurves.bytes(value);
+    if (unit === "s") return value >= 10 ? value.toFixed(1) + " s" : FlotillaCurves.text(value) + " s";
     return FlotillaCurves.text(value, unit) + (unit ? " " + unit : "");
   }
 
