@@ -108,7 +108,7 @@ class DocumentedCommandsTests {
           Map.entry("./flotilla train mine.yaml", "learns for minutes"),
           Map.entry("./flotilla train --out runs/first", "learns for minutes"),
           Map.entry("./flotilla train --out runs/digits", "learns for minutes"),
-          Map.entry("./flotilla report runs/dense", "needs runs before"),
+          Map.entry("./flotilla report", "needs runs before, and is in ReportCommandTests"),
           Map.entry("xdg-open ", "opens a browser"),
           Map.entry("./flotilla train --set global_batch=16", "learns for minutes"),
           Map.entry("javac ", "builds"),

@@ -9,7 +9,6 @@ import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -125,7 +124,7 @@ public final class RunJson {
   private static Map<String, Object> moment(Moment it) {
     return Map.of(
         "kind",
-        it.kind().name().toUpperCase(Locale.ROOT),
+        it.kind().name(),
         "update",
         it.update(),
         "time",

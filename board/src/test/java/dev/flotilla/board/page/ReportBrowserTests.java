@@ -54,6 +54,12 @@ class ReportBrowserTests {
       tab.press("Enter");
       tab.await("document.querySelector('.tool').getAttribute('aria-pressed') === 'true'");
 
+      tab.eval(
+          "(HTMLAnchorElement.prototype.click = function () { window.saved = this.download +"
+              + " this.href; }, 0)");
+      tab.eval("document.querySelectorAll('.tool')[2].click()");
+      tab.await("window.saved !== undefined && window.saved.startsWith('loss.pngblob:')");
+
       tab.size(390, 844);
       tab.await("document.querySelector('canvas').getBoundingClientRect().width < 390");
       assertThat(tab.eval("document.documentElement.scrollWidth <= innerWidth")).isEqualTo("true");
