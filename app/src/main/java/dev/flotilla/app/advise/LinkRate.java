@@ -21,9 +21,6 @@ public record LinkRate(double latency, double secondsPerByte, double work, Strin
   /** What TCP leaves of the rate of a link: 1448 of 1514 bytes of a frame. */
   static final double PAYLOAD = 1448.0 / 1514;
 
-  /** Between two hosts of one switch, where nothing else is said. */
-  static final double USUAL_LATENCY = 1e-4;
-
   private static final Pattern RATE = Pattern.compile("(\\d{1,6}(?:\\.\\d{1,6})?)([kmg])bit");
   private static final Pattern TIME = Pattern.compile("(\\d{1,6}(?:\\.\\d{1,6})?)(us|ms|s)");
 

@@ -78,7 +78,8 @@ final class LinkMeter implements AutoCloseable {
     try {
       prepare(socket);
       socket.connect(
-          new InetSocketAddress(words[0], Integer.parseInt(words[1])), LONGEST_WAIT_MILLIS);
+          new InetSocketAddress(InetAddress.ofLiteral(words[0]), Integer.parseInt(words[1])),
+          LONGEST_WAIT_MILLIS);
       var out = new DataOutputStream(socket.getOutputStream());
       out.write(HexFormat.of().parseHex(words[2]));
       out.writeInt(rank);
@@ -124,7 +125,7 @@ final class LinkMeter implements AutoCloseable {
     Arrays.sort(times);
     double there = times[PINGS / 2] / 2e9;
     double tried = sent(in, out, TRY_BYTES);
-    int bytes = (int) Math.clamp((long) (TRY_BYTES / tried * SECONDS), TRY_BYTES, MOST_BYTES);
+    int bytes = Math.clamp((long) (TRY_BYTES / tried * SECONDS), TRY_BYTES, MOST_BYTES);
     double seconds = sent(in, out, bytes);
     out.writeInt(0);
     return new Pair(rank, other, there, 8.0 * bytes / Math.max(1e-9, seconds - there));

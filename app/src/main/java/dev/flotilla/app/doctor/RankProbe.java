@@ -193,7 +193,7 @@ public final class RankProbe {
       return network.inetAddresses().findFirst().orElseThrow();
     }
     try (var socket = new DatagramSocket()) {
-      socket.connect(new InetSocketAddress(host, port));
+      socket.connect(new InetSocketAddress(InetAddress.getAllByName(host)[0], port));
       return socket.getLocalAddress();
     }
   }
