@@ -47,11 +47,12 @@ final class Proto {
 
   /** Writes numbers one after the other, as "packed" repeated fields are. */
   Proto reals(int field, double[] values) {
-    var packed = little(values.length * Double.BYTES);
+    var packed = new byte[values.length * Double.BYTES];
+    var doubles = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN);
     for (double value : values) {
-      packed.putDouble(value);
+      doubles.putDouble(value);
     }
-    return withLength(field, packed.array());
+    return withLength(field, packed);
   }
 
   byte[] toBytes() {
@@ -66,14 +67,14 @@ final class Proto {
   }
 
   private void key(int field, int type) {
-    varint((long) field << 3 | type);
+    varint(((long) field << 3) | type);
   }
 
   /** Seven bits a byte, the lowest first; the eighth says that more follow. */
   private void varint(long value) {
     long left = value;
     while ((left & ~0x7FL) != 0) {
-      bytes.write((int) (left & 0x7F | 0x80));
+      bytes.write((int) ((left & 0x7F) | 0x80));
       left >>>= 7;
     }
     bytes.write((int) left);
