@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,7 +29,7 @@ class DoctorTests {
         .extracting(it -> it.get("check"))
         .containsSubsequence("jdk", "memory", "ports", "libtorch", "clock", "latency", "bandwidth")
         .doesNotContain("ranks", "links");
-    var measured = Measured.of((Map<String, Object>) read.get("measured"));
+    var measured = Measured.of(Objects.requireNonNull((Map<String, Object>) read.get("measured")));
     assertThat(measured.hosts()).hasSize(2);
     assertThat(measured.pairs()).hasSize(1);
     assertThat(measured.pairs().getFirst().bitsPerSecond()).isGreaterThan(1e6);

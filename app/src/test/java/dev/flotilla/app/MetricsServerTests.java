@@ -195,7 +195,7 @@ class MetricsServerTests {
 
   @Test
   void refusesAPortThatIsTakenBeforeARunBegins() throws IOException {
-    try (var taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+    try (var taken = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
       var run = run("{port: %d}".formatted(taken.getLocalPort()), World.solo());
       var message =
           "recipe:8: prometheus.port: port %d of 127.0.0.1 is in use (give another one, or 0 for any that is free)"

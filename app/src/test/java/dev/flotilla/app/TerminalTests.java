@@ -43,7 +43,7 @@ class TerminalTests {
   })
   void coloursRespectTheEnvironment(String variables, boolean isTerminal, boolean areOn) {
     Map<String, String> environment = new LinkedHashMap<>();
-    for (var variable : variables.split(" ")) {
+    for (var variable : variables.split(" ", -1)) {
       var parts = variable.split("=", -1);
       if (parts.length == 2) {
         environment.put(parts[0], parts[1]);
@@ -107,7 +107,7 @@ class TerminalTests {
       })
   void bashCompletesWords(String typed, String completed) throws IOException, InterruptedException {
     var script = Files.writeString(folder.resolve("completion"), CompletionCommand.script());
-    var words = typed.split(" ");
+    var words = typed.split(" ", -1);
     var ask =
         """
         source '%s'

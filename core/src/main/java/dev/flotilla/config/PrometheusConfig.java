@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
@@ -107,7 +108,7 @@ public record PrometheusConfig(
     try {
       return provider.open(host, own, world.rank());
     } catch (UncheckedIOException failure) {
-      throw unusable(own, failure.getCause(), origin);
+      throw unusable(own, Objects.requireNonNull(failure.getCause()), origin);
     }
   }
 

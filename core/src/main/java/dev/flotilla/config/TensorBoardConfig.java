@@ -10,6 +10,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,7 +58,7 @@ public record TensorBoardConfig(
     } catch (UncheckedIOException failure) {
       String key = "tensorboard.dir";
       String why =
-          switch (failure.getCause()) {
+          switch (Objects.requireNonNull(failure.getCause())) {
             case FileAlreadyExistsException _ -> "something else than a folder is there";
             case AccessDeniedException _ -> "permission denied";
             case java.io.IOException other -> String.valueOf(other.getMessage());

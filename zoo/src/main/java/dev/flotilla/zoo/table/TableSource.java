@@ -45,9 +45,6 @@ sealed interface TableSource extends PreprocessedData permits Csv, Parquet {
   /** Returns the column of texts to classify in their place; null for none. */
   @Nullable TextColumn text();
 
-  /** Returns what another run has learned; null for what training rows teach. */
-  @Nullable Path preprocessing();
-
   /**
    * Opens a file of this format.
    *
