@@ -136,7 +136,8 @@ final class RunCommand implements Callable<Integer> {
     var command = RankLaunch.command(RankTraining.class.getName(), rankArguments, onRestart);
     var people = train.json ? System.err : System.out;
     var logDir = flags.logDir().orElse(out.resolve("log"));
-    var output = RankLaunch.output(people, train.progress);
+    var tables = RankLaunch.output(people, train.progress);
+    var output = train.detail() == Detail.QUIET ? tables.withoutTables() : tables;
     IntSupplier launch = () -> RankLaunch.launch(flags, logDir, command, output);
     int code = RankLaunch.isFirstHost(flags) ? launchInto(out, launch) : launch.getAsInt();
     if (train.json && code == ExitCodes.OK && RankLaunch.isFirstHost(flags)) {

@@ -61,10 +61,16 @@ public final class Launcher {
     if (Thread.currentThread().isVirtual()) {
       throw new IllegalStateException("ranks must be launched from a platform thread");
     }
-    console.print(FleetTables.configuration(arguments(settings, command)));
+    show(FleetTables.configuration(arguments(settings, command)));
     beforeRanks.run();
     try (var interruption = Interruption.listen()) {
       return launch(settings, command, interruption);
+    }
+  }
+
+  private void show(String table) {
+    if (output.hasTables()) {
+      console.print(table);
     }
   }
 
@@ -80,7 +86,7 @@ public final class Launcher {
     try (var folder = MeetingFolder.create(temporary, console::say)) {
       var starter = new RankStarter(settings, folder, environment, output.terminalColumns(), cores);
       prepareLogs(settings, starter);
-      console.print(
+      show(
           FleetTables.environment(
               settings.processes(), RankEnvironment.shown(starter.variables(0, 0))));
       try (var room = ControlRoom.open(settings, folder, starter.masterPort(), console)) {

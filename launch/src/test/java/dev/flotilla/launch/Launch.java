@@ -20,6 +20,7 @@ final class Launch {
   private final Path folder;
   private final Map<String, String> environment = new HashMap<>(System.getenv());
   private OptionalInt columns = OptionalInt.empty();
+  private boolean hasTables = true;
   private Duration grace = LaunchSettings.DEFAULT_GRACE;
   private FailurePolicy policy = FailurePolicy.defaults();
 
@@ -39,6 +40,11 @@ final class Launch {
 
   Launch terminal(int width) {
     columns = OptionalInt.of(width);
+    return this;
+  }
+
+  Launch withoutTables() {
+    hasTables = false;
     return this;
   }
 
@@ -66,7 +72,8 @@ final class Launch {
 
   Launcher launcher() {
     return new Launcher(
-        new LaunchOutput(new PrintStream(out, true), new PrintStream(err, true), columns),
+        new LaunchOutput(
+            new PrintStream(out, true), new PrintStream(err, true), columns, hasTables),
         environment,
         4,
         folder);

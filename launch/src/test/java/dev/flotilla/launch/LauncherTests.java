@@ -106,6 +106,13 @@ class LauncherTests {
   }
 
   @Test
+  void printsTheFirstRanksOutputAloneIfTablesAreNotWanted() {
+    launch.withoutTables().run(1, "*:print:hello");
+
+    assertThat(launch.out()).isEqualTo("hello\n");
+  }
+
+  @Test
   void printsConfigurationAndFirstRanksEnvironmentBeforeItsOutput() {
     launch.with("SECRET_TOKEN", "hunter2").run(1, "*:print:hello");
 
