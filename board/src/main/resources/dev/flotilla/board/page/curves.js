@@ -14,7 +14,7 @@ var FlotillaCurves = (function () {
   var ON_LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
   var ON_DARK = ["#56B4E9", "#E69F00", "#2FC79A", "#CC79A7", "#F0E442", "#D55E00"];
   var DARK = matchMedia("(prefers-color-scheme: dark)");
-  var DASHES = { training: [], "training batch": [], test: [6, 4], ema: [2, 3] };
+  var DASHES = { training: [], "training batch": [], test: [6, 4], largest: [6, 4], "GPU peak": [6, 4], ema: [2, 3] };
   var FIRST = ["loss", "accuracy", "accuracy_top5"];
   var LAST = ["learning rate", "throughput", "memory", "bytes sent", "density", "averaging interval", "drift"];
 
@@ -43,7 +43,7 @@ var FlotillaCurves = (function () {
     var byName = new Map();
     runs.forEach(function (run, r) {
       run.series.forEach(function (series) {
-        if (!byName.has(series.chart)) byName.set(series.chart, { name: series.chart, unit: series.unit, lines: [] });
+        if (!byName.has(series.chart)) byName.set(series.chart, { name: series.chart, unit: series.unit, isOfMany: runs.length > 1, lines: [] });
         var chart = byName.get(series.chart);
         var label = runs.length === 1 ? series.line || series.chart : run.name + (series.line ? " " + series.line : "");
         chart.lines.push({ label: label, line: series.line, run: r, x: series.x, y: series.y });
@@ -89,7 +89,6 @@ var FlotillaCurves = (function () {
   }
 
   function options(chart, card, isLog) {
-    var many = new Set(chart.lines.map(function (it) { return it.run; })).size > 1;
     var axis = { stroke: css("--ink-2"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), width: 1 }, font: "12px system-ui, sans-serif" };
     return {
       width: Math.max(220, card.plot.clientWidth),
@@ -108,7 +107,7 @@ var FlotillaCurves = (function () {
           var few = line.x.length < 60;
           return {
             label: line.label,
-            stroke: colour(many ? line.run : i),
+            stroke: colour(chart.isOfMany ? line.run : i),
             width: 1.6,
             dash: DASHES[line.line] || [],
             spanGaps: false,
@@ -159,7 +158,7 @@ var FlotillaCurves = (function () {
   }
 
   Card.prototype.signature = function (chart) {
-    return JSON.stringify(chart.lines.map(function (it) { return [it.label, it.run, it.line]; }));
+    return JSON.stringify([chart.isOfMany, chart.lines.map(function (it) { return [it.label, it.run, it.line]; })]);
   };
 
   Card.prototype.show = function (chart) {
