@@ -14,11 +14,15 @@ import org.jspecify.annotations.Nullable;
 /** Says how a fit is going: logged updates with their speed, and evaluations. */
 final class FitLog {
 
+  private static final long BETWEEN_LOOKS = 200_000_000;
+
   private final TrainerParts parts;
   private final FitProgress progress;
   private final EventSink sink;
   private final DoubleSupplier dataWait;
   private double secondsBefore;
+  private long residentBytes;
+  private long residentAt;
 
   /**
    * Makes one.
@@ -79,9 +83,19 @@ final class FitLog {
     return new TrainingEvent.Timed(
         parts.steps().updates(),
         ledger(seconds).byName(),
-        ProcessMemory.residentBytes(),
+        residentBytes(),
         parts.sentBefore().plus(Traffic.EXCHANGE, parts.collective()).bytesSent(),
         density.isPresent() ? density.getAsDouble() : null);
+  }
+
+  /** The system takes a fraction of a millisecond to tell, which short updates would feel. */
+  private long residentBytes() {
+    long now = System.nanoTime();
+    if (residentBytes == 0 || now - residentAt > BETWEEN_LOOKS) {
+      residentBytes = ProcessMemory.residentBytes();
+      residentAt = now;
+    }
+    return residentBytes;
   }
 
   /** Returns the speed since the update that was logged before. */

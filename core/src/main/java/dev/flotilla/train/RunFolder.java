@@ -153,7 +153,9 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
         () -> {
           var before = folderBefore(checkpoint);
           events.goOnFrom(RunPaths.eventsIn(before));
-          measured.open(RunPaths.measuredIn(before));
+          // Beside checkpoints that were put aside are events alone.
+          var other = RunPaths.measuredIn(before);
+          measured.open(Files.exists(other) ? other : RunPaths.measuredIn(folder));
         });
   }
 
