@@ -67,9 +67,13 @@ record RawHttp(int port) {
   static String readAll(Socket socket) throws IOException {
     var all = new ByteArrayOutputStream();
     var buffer = new byte[8192];
+    long end = System.nanoTime() + 2_000_000L * PATIENCE_MS;
     try {
       for (int n = 0; n >= 0; n = socket.getInputStream().read(buffer)) {
         all.write(buffer, 0, n);
+        if (System.nanoTime() > end) {
+          throw new AssertionError("the server goes on and on: " + all);
+        }
       }
     } catch (SocketTimeoutException stuck) {
       throw new AssertionError("the server neither answers nor closes: " + all, stuck);
