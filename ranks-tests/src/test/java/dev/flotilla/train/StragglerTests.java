@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class StragglerTests {
 
   private static final int SLOW = 1;
-  private static final int STEPS = 24;
+  private static final int STEPS = 16;
   private static final BatchSource BATCHES =
       BatchSource.global(new ColouredPoints(3 * STEPS, 8, 4), 3);
 
@@ -90,10 +90,10 @@ class StragglerTests {
   @ParameterizedTest
   @MethodSource("techniques")
   void aFitNamesIt(List<Strategy> techniques) {
-    var told = told(techniques, 30, trainer -> trainer.fit(BATCHES, 1));
+    var told = told(techniques, 60, trainer -> trainer.fit(BATCHES, 1));
 
     assertThat(told).isNotEmpty().allMatch(it -> it.rank() == SLOW);
-    assertThat(told.getFirst().share()).isGreaterThan(0.4);
+    assertThat(told.getFirst().share()).isGreaterThan(0.25);
     assertThat(told.getFirst().text()).startsWith("rank 1 is slow: it works ");
   }
 
@@ -102,7 +102,7 @@ class StragglerTests {
     var told =
         told(
             List.of(new FuseAllReduce()),
-            30,
+            60,
             trainer -> {
               var loop = trainer.ownLoop();
               var shard = BATCHES.epoch(0, trainer.collective().rank(), 3);
