@@ -344,6 +344,7 @@ class KillAndResumeTests {
               "data_wait_seconds",
               "wall_seconds",
               "peak_rss_bytes",
+              "step_seconds",
               "exchange",
               "select_ms",
               "wire_ms",

@@ -110,6 +110,8 @@ class TrainingTests {
               privateFile(".lock"),
               privateFile(".run"),
               privateFile("events.jsonl"),
+              privateFile("measured.jsonl"),
+              privateFile("report.html"),
               privateFile("summary.json"),
               privateFile("model.safetensors"),
               tuple("checkpoints", "rwx------"));
