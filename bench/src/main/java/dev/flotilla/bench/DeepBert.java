@@ -30,7 +30,8 @@ import java.util.stream.IntStream;
  * Trains a BERT of width 1024 on one GPU with a limit to its memory, to see how deep it may be:
  * sequences of 512 tokens, batch 8, Adam, bf16, every layer recomputed, five updates.
  *
- * <p>{@code DeepBert LAYERS MEMORY plain|optimizer|optimizer+parameters|auto}
+ * <p>{@code DeepBert LAYERS MEMORY plain|optimizer|optimizer+parameters|auto [FP32|BF16]}, the last
+ * for the type of sharded parameters
  */
 final class DeepBert {
 
@@ -57,7 +58,8 @@ final class DeepBert {
             Trainer.on(World.solo())
                 .model(new BertLarge(null, 20, 30522, 1024, layers, 16, 4096, LENGTH, 0.1, 0.1))
                 .optimizer(new Adam(1e-5))
-                .strategy(techniques(args[2]))
+                .strategy(
+                    techniques(args[2], args.length > 3 ? Dtype.valueOf(args[3]) : Dtype.FP32))
                 .device(DeviceChoice.CUDA)
                 .build();
         var _ = TensorScope.open()) {
@@ -82,13 +84,14 @@ final class DeepBert {
     }
   }
 
-  private static Strategy[] techniques(String offload) {
+  private static Strategy[] techniques(String offload, Dtype parameters) {
     List<Strategy> techniques =
         new ArrayList<>(List.of(new MixedPrecision(Dtype.BF16), Recompute.every(1)));
+    var sharding = new Sharding(3).withParameters(parameters);
     switch (offload) {
       case "plain" -> {}
-      case "auto" -> techniques.add(new Sharding(3).withPlacement(Placement.AUTO));
-      default -> techniques.add(new Sharding(3).withOffload(Offload.parse(offload)));
+      case "auto" -> techniques.add(sharding.withPlacement(Placement.AUTO));
+      default -> techniques.add(sharding.withOffload(Offload.parse(offload)));
     }
     return techniques.toArray(Strategy[]::new);
   }
