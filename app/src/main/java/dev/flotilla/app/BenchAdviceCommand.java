@@ -76,14 +76,7 @@ final class BenchAdviceCommand implements Callable<Integer> {
     check();
     Unpacking.ensureDone();
     var folder = Files.createTempDirectory("flotilla-advice");
-    Optional<Lab> lab =
-        Lab.build(
-            hosts,
-            problem ->
-                System.err.printf(
-                    "flotilla: no test hosts (%s): they need root and the commands ip and tc; "
-                        + "measuring over the loopback interface, unshaped%n",
-                    problem));
+    var lab = Lab.build(hosts);
     try {
       for (var model : models) {
         compare(model, lab, folder);
@@ -103,6 +96,8 @@ final class BenchAdviceCommand implements Callable<Integer> {
           "needs --hosts of at least 2 and --cycles of at least 1, but was given %d and %d"
               .formatted(hosts, cycles));
     }
+    Lab.requireRates(rates);
+    models.forEach(BenchNetworkCommand::builtIn);
   }
 
   private void compare(String model, Optional<Lab> lab, Path folder) {
@@ -121,18 +116,11 @@ final class BenchAdviceCommand implements Callable<Integer> {
       System.err.printf("flotilla: %s alone, %s%n", model, combination.name());
       alone.put(combination, trials.pretended(combination));
     }
-    lab.ifPresent(it -> shape(it, "free"));
+    lab.ifPresent(it -> it.shape("free"));
     var unshaped = LinkRate.of(trials.probe(place(lab, folder)), "measured");
     for (var rate : lab.isPresent() ? rates : List.of("free")) {
-      lab.ifPresent(it -> shape(it, rate));
+      lab.ifPresent(it -> it.shape(rate));
       compare(model, rate, trials, alone, place(lab, folder), unshaped);
-    }
-  }
-
-  private static void shape(Lab lab, String rate) {
-    String problem = lab.shape(rate);
-    if (!problem.isEmpty()) {
-      throw new ConfigException("--rates", "tc refuses '%s': %s".formatted(rate, problem));
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.flotilla.app;
 
+import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.launch.RankCommand;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.ExitCodes;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -29,7 +29,6 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true)
 final class BenchNetworkCommand implements Callable<Integer> {
 
-  private static final Pattern RATE = Pattern.compile("free|\\d+(\\.\\d+)?[kmg]bit");
   private static final int PORT = 29700;
 
   @Mixin RecipeOptions recipe = new RecipeOptions();
@@ -80,19 +79,10 @@ final class BenchNetworkCommand implements Callable<Integer> {
     check();
     var variants = variants();
     var folder = Files.createTempDirectory("flotilla-bench");
-    Optional<Lab> lab =
-        Lab.build(
-            hosts,
-            problem ->
-                System.err.printf(
-                    "flotilla: no test hosts (%s): they need root and the commands ip and tc; "
-                        + "measuring over the loopback interface, unshaped%n",
-                    problem));
+    var lab = Lab.build(hosts);
     try {
       for (var rate : lab.isPresent() ? rates : List.of("free")) {
-        if (lab.isPresent()) {
-          shape(lab.get(), rate);
-        }
+        lab.ifPresent(it -> it.shape(rate));
         var table = new BenchTable(rate, hosts, measure(lab, variants, folder));
         if (python != null) {
           PythonPeer.measure(python, model, batch(), lab, hosts, rounds, folder)
@@ -103,7 +93,7 @@ final class BenchNetworkCommand implements Callable<Integer> {
       return ExitCodes.OK;
     } finally {
       lab.ifPresent(Lab::close);
-      delete(folder);
+      PrivateFiles.deleteFolder(folder);
     }
   }
 
@@ -114,14 +104,7 @@ final class BenchNetworkCommand implements Callable<Integer> {
           "needs --hosts of at least 2 and --rounds and --steps of at least 1, but was given %d, %d and %d"
               .formatted(hosts, rounds, steps));
     }
-    for (var rate : rates) {
-      if (!RATE.matcher(rate).matches()) {
-        throw new ConfigException(
-            "--rates",
-            "must be 'free', or a number with kbit, mbit or gbit such as 100mbit, but was '%s'"
-                .formatted(rate));
-      }
-    }
+    Lab.requireRates(rates);
     if (recipe.recipe == null) {
       recipe.setFirst(builtIn(model));
     }
@@ -165,13 +148,6 @@ final class BenchNetworkCommand implements Callable<Integer> {
     return variants;
   }
 
-  private static void shape(Lab lab, String rate) {
-    String problem = lab.shape(rate);
-    if (!problem.isEmpty()) {
-      throw new ConfigException("--rates", "tc refuses '%s': %s".formatted(rate, problem));
-    }
-  }
-
   private Map<String, Object> measure(Optional<Lab> lab, List<BenchVariant> variants, Path folder)
       throws IOException, InterruptedException {
     Unpacking.ensureDone();
@@ -194,14 +170,5 @@ final class BenchNetworkCommand implements Callable<Integer> {
     }
     HostProcesses.run(commands, folder);
     return Json.read(folder.resolve("result.json"));
-  }
-
-  private static void delete(Path folder) throws IOException {
-    try (var files = Files.list(folder)) {
-      for (var file : files.toList()) {
-        Files.delete(file);
-      }
-    }
-    Files.delete(folder);
   }
 }

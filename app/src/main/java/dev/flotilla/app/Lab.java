@@ -1,5 +1,6 @@
 package dev.flotilla.app;
 
+import dev.flotilla.settings.ConfigException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import java.util.stream.IntStream;
  */
 final class Lab implements AutoCloseable {
 
+  private static final Pattern RATE = Pattern.compile("free|\\d+(\\.\\d+)?[kmg]bit");
   private static final Pattern NAME = Pattern.compile("flotilla-lab-(\\d+)-\\w+");
 
   private final String prefix = "flotilla-lab-%d-".formatted(ProcessHandle.current().pid());
@@ -28,18 +30,33 @@ final class Lab implements AutoCloseable {
   }
 
   /**
-   * Builds a lab.
+   * Checks rates as people write them, before anything is built.
    *
-   * @param problem takes why there is none
+   * @throws ConfigException if one is none
    */
-  static Optional<Lab> build(int hosts, java.util.function.Consumer<String> problem) {
+  static void requireRates(List<String> rates) {
+    for (var rate : rates) {
+      if (!RATE.matcher(rate).matches()) {
+        throw new ConfigException(
+            "--rates",
+            "must be 'free', or a number with kbit, mbit or gbit such as 100mbit, but was '%s'"
+                .formatted(rate));
+      }
+    }
+  }
+
+  /** Builds a lab, or says why there is none. */
+  static Optional<Lab> build(int hosts) {
     removeLeftOvers();
     var lab = new Lab(hosts);
     Runtime.getRuntime().addShutdownHook(lab.atExit);
     for (var command : lab.plan()) {
       String complaint = run(command);
       if (!complaint.isEmpty()) {
-        problem.accept(String.join(" ", command) + ": " + complaint);
+        System.err.printf(
+            "flotilla: no test hosts (%s: %s): they need root and the commands ip and tc; "
+                + "measuring over the loopback interface, unshaped%n",
+            String.join(" ", command), complaint);
         lab.close();
         return Optional.empty();
       }
@@ -87,16 +104,15 @@ final class Lab implements AutoCloseable {
    * Shapes all links.
    *
    * @param rate as tc writes it, or "free"
-   * @return what is wrong, or nothing
+   * @throws ConfigException if tc refuses it
    */
-  String shape(String rate) {
+  void shape(String rate) {
     for (int i = 0; i < hosts; i++) {
       String complaint = shape(name(i), "e0", rate) + shape(netSwitch(), "p" + i, rate);
       if (!complaint.isEmpty()) {
-        return complaint;
+        throw new ConfigException("--rates", "tc refuses '%s': %s".formatted(rate, complaint));
       }
     }
-    return "";
   }
 
   private static String shape(String namespace, String device, String rate) {
