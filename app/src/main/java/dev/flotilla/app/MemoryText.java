@@ -12,15 +12,16 @@ final class MemoryText {
   /** Returns a table with one row per stage; a star marks the recipe's own. */
   static String byStage(ConfiguredRun run) {
     boolean isKnown = run.config().optimizer().numbersPerParameter().isPresent();
-    var stages = run.memoryByStage();
-    long frozen = run.arenaBytes() - stages.getFirst().total();
+    var memory = run.memory();
+    var stages = memory.byStage();
+    long frozen = memory.arenaBytes() - stages.getFirst().total();
     var text = new StringBuilder();
     text.append(row("MB per rank", "parameters", "gradients", "optimizer", "in a step", "all"))
         .append("  sent, k micro-steps\n");
     for (var it : stages) {
       text.append(
               row(
-                  (it.stage() == run.stage() ? "* " : "  ") + name(it),
+                  (it.stage() == memory.stage() ? "* " : "  ") + name(it),
                   megabytes(it.parameters() + frozen),
                   megabytes(it.gradients()),
                   isKnown ? megabytes(it.optimizer()) : "?",
@@ -28,10 +29,10 @@ final class MemoryText {
                   isKnown ? megabytes(it.total() + frozen) : "?"))
           .append("  %s%n".formatted(it.wire()));
     }
-    if (run.shardedParameters().isHalf()) {
+    if (memory.shardedParameters().isHalf()) {
       text.append(
           "stages have parameters in %s, and the float32 ones in slices%n"
-              .formatted(run.shardedParameters().word()));
+              .formatted(memory.shardedParameters().word()));
     }
     return text.append("activations come on top; flotilla fit-batch measures them\n").toString();
   }

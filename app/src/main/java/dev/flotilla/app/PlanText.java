@@ -94,7 +94,7 @@ final class PlanText {
     return String.format(
         Locale.ROOT,
         "%,.2f MB per rank for parameters%s; activations on top",
-        run.stateBytes() / 1e6,
+        run.memory().stateBytes() / 1e6,
         kept(run.config().ema() == null, isWhole));
   }
 

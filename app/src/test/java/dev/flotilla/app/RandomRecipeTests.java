@@ -80,7 +80,7 @@ class RandomRecipeTests {
       var run = run(text, List.of(), PlanCommand.worldOf(ranks));
       run.checkWeights();
       assertThat(PlanText.overview(run, run.plan(), PlanCommand.worldOf(ranks))).isNotEmpty();
-      return run.arenaBytes() <= MOST_BYTES;
+      return run.memory().arenaBytes() <= MOST_BYTES;
     } catch (RuntimeException refused) {
       if (refused instanceof ExitCoded) {
         assertThat(refused.getMessage()).isNotBlank().doesNotContain("Exception");

@@ -99,7 +99,7 @@ public final class BatchFit {
 
   /** Other techniques take the same memory on one rank as on several. */
   private Collective shared(Collective alone) {
-    return run.stage() == 0 || ranks == 1 ? alone : new PretendedRanks(alone, ranks);
+    return run.memory().stage() == 0 || ranks == 1 ? alone : new PretendedRanks(alone, ranks);
   }
 
   private Result search(Trainer trainer, Dataset data) {

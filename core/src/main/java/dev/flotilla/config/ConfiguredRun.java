@@ -5,7 +5,6 @@ import dev.flotilla.data.BatchSource;
 import dev.flotilla.data.PreprocessedData;
 import dev.flotilla.metric.Metric;
 import dev.flotilla.optim.GroupSettings;
-import dev.flotilla.pass.BoundModel;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
@@ -13,9 +12,6 @@ import dev.flotilla.settings.NamePatterns;
 import dev.flotilla.step.Phase;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
-import dev.flotilla.strategy.fusion.FuseAllReduce;
-import dev.flotilla.strategy.shard.Sharding;
-import dev.flotilla.strategy.shard.StageMemory;
 import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Every;
 import dev.flotilla.train.LearningRateRange;
@@ -26,13 +22,10 @@ import dev.flotilla.train.RunPaths;
 import dev.flotilla.train.RunSummary;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
-import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,68 +96,9 @@ public final class ConfiguredRun {
     return builder.warnOf(length(builder.plan()).warnings());
   }
 
-  /**
-   * Returns the bytes that parameters, gradients, what the optimizer remembers of them and their
-   * moving average take on each rank, as far as the optimizer says.
-   */
-  public long arenaBytes() {
-    var model = config.model();
-    long all = BoundModel.layoutOf(model, config.precision(), _ -> false).bytes();
-    var frozen = NamePatterns.anyOf(config.freeze());
-    long trained = BoundModel.layoutOf(model, config.precision(), frozen).bytes();
-    return all + trained * (1 + numbersPerParameter());
-  }
-
-  /** Returns what of it the rank keeps that keeps most, with the recipe's stage of sharding. */
-  public long stateBytes() {
-    var stages = memoryByStage();
-    return arenaBytes() - (stages.getFirst().total() - stages.get(stage()).total());
-  }
-
-  /** A moving average is kept, and cut, like what the optimizer remembers. */
-  private int numbersPerParameter() {
-    return config.optimizer().numbersPerParameter().orElse(0) + (config.ema() == null ? 0 : 1);
-  }
-
-  /**
-   * Returns what trainable parameters, gradients and optimizer take on the rank that keeps most,
-   * without sharding and with each stage, as far as the optimizer says.
-   */
-  public List<StageMemory> memoryByStage() {
-    var frozen = NamePatterns.anyOf(config.freeze());
-    return StageMemory.ofAll(
-        config.model(),
-        BoundModel.layoutOf(config.model(), config.precision(), frozen),
-        numbersPerParameter(),
-        world.size(),
-        wire(),
-        shardedParameters());
-  }
-
-  /** Returns the type of parameters where they are sharded. */
-  public Dtype shardedParameters() {
-    return sharding().map(Sharding::parameters).orElse(Dtype.FP32);
-  }
-
-  private Optional<Sharding> sharding() {
-    return config.techniques().stream()
-        .filter(Sharding.class::isInstance)
-        .map(Sharding.class::cast)
-        .findFirst();
-  }
-
-  private Dtype wire() {
-    return config.techniques().stream()
-        .filter(FuseAllReduce.class::isInstance)
-        .map(FuseAllReduce.class::cast)
-        .map(FuseAllReduce::wire)
-        .findFirst()
-        .orElse(Dtype.FP32);
-  }
-
-  /** Returns the stage of sharding whose memory a run of the recipe takes; 0 for none. */
-  public int stage() {
-    return sharding().map(it -> it.noSync() ? 1 : it.stage()).orElse(0);
+  /** Returns what of memory a run of the recipe takes for its state. */
+  public RunMemory memory() {
+    return new RunMemory(config, world.size());
   }
 
   /** Returns how long a run by a plan of this recipe is. */
@@ -336,7 +270,7 @@ public final class ConfiguredRun {
     for (var phase : Phase.values()) {
       pipeline.put(phase.name(), plan.step().describe(phase));
     }
-    return new TrainingEvent.Planned(pipeline, stateBytes());
+    return new TrainingEvent.Planned(pipeline, memory().stateBytes());
   }
 
   private CheckpointSettings checkpoints(Path out) {

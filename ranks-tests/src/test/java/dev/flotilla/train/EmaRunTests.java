@@ -237,7 +237,7 @@ class EmaRunTests {
     var averaged = new ConfiguredRun(recipe(Map.of("ema", Map.of())), World.solo());
     long parameters =
         BoundModel.layoutOf(plain.config().model(), Precision.FLOAT32, _ -> false).bytes();
-    assertThat(averaged.arenaBytes() - plain.arenaBytes()).isEqualTo(parameters);
+    assertThat(averaged.memory().arenaBytes() - plain.memory().arenaBytes()).isEqualTo(parameters);
     var two = new World(0, 2, 0, 2, 0, 1, new Rendezvous.SharedFile(folder));
     for (int stage = 1; stage <= 3; stage++) {
       long with = ofStage(recipe(Map.of("ema", Map.of())), two, stage);
@@ -247,7 +247,7 @@ class EmaRunTests {
   }
 
   private static long ofStage(RunConfig config, World world, int stage) {
-    return new ConfiguredRun(config, world).memoryByStage().get(stage).total();
+    return new ConfiguredRun(config, world).memory().byStage().get(stage).total();
   }
 
   @Test
