@@ -5,12 +5,12 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
@@ -35,8 +35,7 @@ public final class ParameterArena implements AutoCloseable {
   private final Gradients gradients;
   private final Map<String, Tensor> parameters = new LinkedHashMap<>();
   private final Map<String, Tensor> weights;
-  private final Set<Slot> reached = new HashSet<>();
-  private @Nullable GatheredGradients gathered;
+  private final LeafGradients leaves;
   private final @Nullable KeptSlices keptValues;
 
   /** Allocates both tensors in main memory, filled with zeros. */
@@ -70,6 +69,7 @@ public final class ParameterArena implements AutoCloseable {
     gradients = new Gradients(layout, device, addsAll ? layout.length() : 0);
     var type = layout.precision().scalarType();
     isHalf = share != null && share.computed() != type;
+    leaves = new LeafGradients(layout, device, gradients, parameters, isHalf);
     computed = isHalf ? new ArrayList<>() : sections;
     weights = isHalf ? new LinkedHashMap<>() : parameters;
     for (var range : ranges) {
@@ -187,14 +187,19 @@ public final class ParameterArena implements AutoCloseable {
     return gradients;
   }
 
+  /** Returns what backward leaves at parameters, before it is in the arena. */
+  public LeafGradients leaves() {
+    return leaves;
+  }
+
   /** Returns the parameters that passes compute with by name, in forward order. */
   public Map<String, Tensor> parameters() {
-    return java.util.Collections.unmodifiableMap(parameters);
+    return Collections.unmodifiableMap(parameters);
   }
 
   /** Returns the parameters that updates change by name, in forward order: what is saved. */
   public Map<String, Tensor> weights() {
-    return java.util.Collections.unmodifiableMap(weights);
+    return Collections.unmodifiableMap(weights);
   }
 
   /** Makes a user's parameter live here, keeping its values. */
@@ -209,7 +214,7 @@ public final class ParameterArena implements AutoCloseable {
                 layout.in(section.range()).stream().anyMatch(it -> it.spec().name().equals(name)))
         .forEach(Section::allocate);
     try (var _ = TensorScope.open()) {
-      var place = java.util.Objects.requireNonNull(weights.get(name));
+      var place = Objects.requireNonNull(weights.get(name));
       place.detach().copy_(parameter.detach());
       parameter.set_data(previous.detach());
       // A module that an earlier trainer has used still holds that trainer's gradients.
@@ -217,98 +222,6 @@ public final class ParameterArena implements AutoCloseable {
       parameters.put(name, TensorScope.keep(new Tensor(parameter)));
     }
     TensorScope.free(previous);
-  }
-
-  /**
-   * Runs the first backward with gradients outside the arena, moves them in and binds them, so that
-   * later backwards accumulate in place.
-   *
-   * @return the names of parameters that the backward did not reach
-   */
-  public List<String> bindGradientsAfter(Runnable firstBackward) {
-    runOrForget(firstBackward);
-    List<String> unused = new ArrayList<>();
-    try (var _ = TensorScope.open()) {
-      for (var slot : layout.slots()) {
-        bindGradient(slot, unused);
-      }
-    }
-    return unused;
-  }
-
-  /** A backward that fails must not leave gradients that the next one would add to. */
-  private void runOrForget(Runnable backward) {
-    try {
-      backward.run();
-    } catch (RuntimeException | Error failure) {
-      try (var _ = TensorScope.open()) {
-        parameters.values().forEach(parameter -> parameter.mutable_grad().put(new Tensor()));
-      }
-      throw failure;
-    }
-  }
-
-  private void bindGradient(Slot slot, List<String> unused) {
-    var parameter = parameterAt(slot);
-    if (gradients.kept().isPresent()) {
-      var _ = parameter.grad().defined() ? reached.add(slot) : unused.add(slot.spec().name());
-      return;
-    }
-    var place = view(gradients.values(), slot);
-    if (parameter.grad().defined()) {
-      place.add_(parameter.grad());
-      reached.add(slot);
-    } else if (!reached.contains(slot)) {
-      unused.add(slot.spec().name());
-    }
-    parameter.mutable_grad().put(isHalf ? new Tensor() : place);
-  }
-
-  /**
-   * Tells whether backward leaves whole gradients at parameters, to be added to the arena, because
-   * they have another type than it.
-   */
-  public boolean collectsGradients() {
-    return isHalf && gradients.kept().isEmpty();
-  }
-
-  /** Adds the gradient that backward has left at a parameter to the arena, and frees it. */
-  public void collectGradient(Slot slot) {
-    try (var _ = TensorScope.open()) {
-      var parameter = parameterAt(slot);
-      if (parameter.grad().defined()) {
-        view(gradients.values(), slot).add_(parameter.grad());
-        parameter.mutable_grad().put(new Tensor());
-        reached.add(slot);
-      }
-    }
-  }
-
-  /** Tells whether the first backward here has reached a parameter. */
-  public boolean isReached(Slot slot) {
-    return reached.contains(slot);
-  }
-
-  /**
-   * Runs a later backward whose gradients nobody waits for one by one: adds them all at once where
-   * that is quicker, which is on a device.
-   */
-  public void addGradientsAfter(Runnable backward) {
-    if (!device.isCuda() || gradients.kept().isPresent()) {
-      backward.run();
-      return;
-    }
-    if (gathered == null) {
-      try (var _ = TensorScope.open()) {
-        gathered =
-            new GatheredGradients(
-                layout.slots().stream().map(this::parameterAt).toList(),
-                layout.slots().stream()
-                    .map(slot -> TensorScope.keep(view(gradients.values(), slot)))
-                    .toList());
-      }
-    }
-    gathered.after(backward);
   }
 
   /**
@@ -321,52 +234,9 @@ public final class ParameterArena implements AutoCloseable {
     gradients.keepOnly(slices, memory);
   }
 
-  /** Returns the gradient that backward has left at a parameter, flat; nothing if there is none. */
-  public Optional<Tensor> gradientOf(Slot slot) {
-    var gradient = parameterAt(slot).grad();
-    return gradient.defined() ? Optional.of(gradient.reshape(-1)) : Optional.empty();
-  }
-
-  /** Frees the gradient that backward has left at a parameter. */
-  public void dropGradient(Slot slot) {
-    parameterAt(slot).mutable_grad().put(new Tensor());
-  }
-
-  /** Frees what a pass that failed has left at parameters, where gradients lie there. */
-  public void dropGradients() {
-    if (gradients.kept().isPresent() || isHalf) {
-      try (var _ = TensorScope.open()) {
-        layout.slots().forEach(this::dropGradient);
-      }
-    }
-  }
-
-  /** Checks that no backward has replaced a gradient's memory by its own. */
-  public void requireGradientsInPlace() {
-    if (gradients.kept().isPresent() || isHalf) {
-      return;
-    }
-    try (var _ = TensorScope.open()) {
-      for (var slot : layout.slots()) {
-        long expected =
-            gradients.values().data_ptr().address() + slot.offset() * layout.precision().bytes();
-        if (parameterAt(slot).grad().data_ptr().address() != expected) {
-          throw new IllegalStateException(
-              "the gradient of " + slot.spec().name() + " left its arena: another layout or type");
-        }
-      }
-    }
-  }
-
-  private Tensor parameterAt(Slot slot) {
-    return java.util.Objects.requireNonNull(parameters.get(slot.spec().name()));
-  }
-
   @Override
   public void close() {
-    if (gathered != null) {
-      gathered.close();
-    }
+    leaves.close();
     if (isHalf) {
       weights.values().forEach(TensorScope::free);
       computed.forEach(Section::close);

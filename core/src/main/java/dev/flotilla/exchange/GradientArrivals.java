@@ -41,8 +41,8 @@ final class GradientArrivals implements AutoCloseable {
             new Hook(
                 i,
                 number -> {
-                  if (arena.collectsGradients()) {
-                    arena.collectGradient(slot);
+                  if (arena.leaves().collects()) {
+                    arena.leaves().collect(slot);
                   }
                   arrived.accept(number);
                 }));

@@ -211,7 +211,7 @@ final class GradientPasses {
     gradients.sealTotals();
     switch (firstPasses) {
       case GRADIENTS_UNBOUND -> {
-        nameUnused(model.arena().bindGradientsAfter(() -> pass.backward(losses, step)));
+        nameUnused(model.arena().leaves().bindAfter(() -> pass.backward(losses, step)));
         firstPasses = FirstPasses.PLACE_UNCHECKED;
       }
       case PLACE_UNCHECKED -> {
@@ -219,7 +219,7 @@ final class GradientPasses {
           backwardWatched(losses, step);
         } else {
           pass.backward(losses, step);
-          model.arena().requireGradientsInPlace();
+          model.arena().leaves().requireInPlace();
         }
         firstPasses = FirstPasses.DONE;
       }
@@ -230,7 +230,7 @@ final class GradientPasses {
   private void backwardWatched(List<LossTerms> losses, MicroStep step) {
     Runnable backward = () -> backwardCollected(losses, step);
     if (isAlone && gradients.kept().isEmpty()) {
-      model.arena().addGradientsAfter(backward);
+      model.arena().leaves().addAfter(backward);
     } else {
       // Each of several batches gives a parameter a gradient of its own.
       runner.duringBackward(backward, step, List.of(chain.spans(), losses.size()));
@@ -241,8 +241,8 @@ final class GradientPasses {
   private void backwardCollected(List<LossTerms> losses, MicroStep step) {
     pass.backward(losses, step);
     var arena = model.arena();
-    if (arena.collectsGradients() && !isAlone) {
-      arena.layout().slots().forEach(arena::collectGradient);
+    if (arena.leaves().collects() && !isAlone) {
+      arena.layout().slots().forEach(arena.leaves()::collect);
     }
   }
 
@@ -284,7 +284,7 @@ final class GradientPasses {
     if (division != null) {
       division.clear();
     }
-    model.arena().dropGradients();
+    model.arena().leaves().dropAll();
     gradients.clear();
   }
 

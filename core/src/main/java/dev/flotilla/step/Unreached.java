@@ -65,7 +65,7 @@ final class Unreached implements Stateful, AutoCloseable {
     try (var _ = TensorScope.open()) {
       var reached =
           Tensors.ofLongs(
-              decayed.stream().mapToLong(slot -> arena.isReached(slot) ? 1 : 0).toArray());
+              decayed.stream().mapToLong(slot -> arena.leaves().isReached(slot) ? 1 : 0).toArray());
       peers.allReduce(reached, Reduction.MAX, Traffic.SCALAR).await();
       var flags = NativeView.of(reached);
       List<Slot> left = new ArrayList<>();

@@ -6,6 +6,7 @@ import dev.flotilla.collective.RendezvousException;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.LongSupplier;
@@ -60,7 +61,7 @@ final class Pace {
     this.clock = clock;
     store = ranks.keyValueStore().section("pace");
     before = new Reading[ranks.size()];
-    java.util.Arrays.fill(before, Reading.NONE);
+    Arrays.fill(before, Reading.NONE);
     isOver = ranks.size() == 1;
   }
 

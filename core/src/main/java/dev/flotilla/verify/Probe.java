@@ -106,7 +106,7 @@ final class Probe implements AutoCloseable {
       chain.backward(loss, step);
       return;
     }
-    bound().arena().bindGradientsAfter(() -> chain.backward(loss, step));
+    bound().arena().leaves().bindAfter(() -> chain.backward(loss, step));
     gradientsAreBound = true;
   }
 

@@ -50,9 +50,9 @@ class ArenaTests {
       var bias = arena.parameters().get("a.bias");
       var x = torch.ones(2, 5);
       Runnable backward = () -> torch.linear(x, weight, bias).sum().backward();
-      assertThat(arena.bindGradientsAfter(backward)).containsExactly("unused.weight");
+      assertThat(arena.leaves().bindAfter(backward)).containsExactly("unused.weight");
       backward.run();
-      arena.requireGradientsInPlace();
+      arena.leaves().requireInPlace();
       var gradients = arena.gradients().values();
       assertThat(gradients.narrow(0, 0, 15).sum().item_double()).isEqualTo(2 * 15 * 2);
       assertThat(gradients.narrow(0, 16, 3).sum().item_double()).isEqualTo(2 * 3 * 2);
@@ -66,9 +66,9 @@ class ArenaTests {
         var arena = new ParameterArena(LAYOUT)) {
       var bias = Objects.requireNonNull(arena.parameters().get("a.bias"));
       Runnable backward = () -> bias.sum().backward();
-      assertThatThrownBy(() -> arena.bindGradientsAfter(failingAfter(backward)))
+      assertThatThrownBy(() -> arena.leaves().bindAfter(failingAfter(backward)))
           .hasMessage("out of memory");
-      arena.bindGradientsAfter(backward);
+      arena.leaves().bindAfter(backward);
       assertThat(arena.gradients().values().sum().item_double()).isEqualTo(3);
     }
   }
@@ -104,10 +104,10 @@ class ArenaTests {
         var second = new ParameterArena(Layout.of(SPECS, Precision.FLOAT64))) {
       var bias = torch.ones(3).set_requires_grad(true);
       first.adopt("a.bias", bias);
-      first.bindGradientsAfter(() -> bias.sum().backward());
+      first.leaves().bindAfter(() -> bias.sum().backward());
       second.adopt("a.bias", bias);
-      second.bindGradientsAfter(() -> bias.sum().backward());
-      second.requireGradientsInPlace();
+      second.leaves().bindAfter(() -> bias.sum().backward());
+      second.leaves().requireInPlace();
       assertThat(second.values().narrow(0, 16, 3).sum().item_double()).isEqualTo(3);
       assertThat(second.gradients().values().sum().item_double()).isEqualTo(3);
       assertThat(first.gradients().values().sum().item_double()).isEqualTo(3);

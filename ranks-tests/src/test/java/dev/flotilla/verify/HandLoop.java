@@ -68,7 +68,7 @@ final class HandLoop implements Loop {
       if (gradientsAreBound) {
         chain.backward(loss, step);
       } else {
-        model.arena().bindGradientsAfter(() -> chain.backward(loss, step));
+        model.arena().leaves().bindAfter(() -> chain.backward(loss, step));
         gradientsAreBound = true;
       }
     }

@@ -113,7 +113,8 @@ final class SliceExchange implements Exchange {
       var piece = slot.range().common(range);
       if (piece.length() > 0) {
         arena
-            .gradientOf(slot)
+            .leaves()
+            .of(slot)
             .ifPresent(
                 gradient ->
                     piece.of(place, range.offset()).copy_(piece.of(gradient, slot.offset())));
@@ -126,7 +127,7 @@ final class SliceExchange implements Exchange {
     long piece = slot.range().common(range).length();
     if (sent.merge(slot, piece, Long::sum) == slot.length()) {
       sent.remove(slot);
-      arena.dropGradient(slot);
+      arena.leaves().drop(slot);
     }
   }
 
