@@ -215,7 +215,8 @@ class EmaRunTests {
     var average = SavedRun.evaluate(run, SavedWeights.EMA, config, World.solo());
     var last = (Map<?, ?>) Objects.requireNonNull(summary.get("metrics"));
     double loss = (Double) Objects.requireNonNull(last.get("ema/loss"));
-    assertThat(average.loss()).isCloseTo(loss, within(1e-6));
+    // Ranks add up halves of the samples in float32, which rounds at 6e-8 of the sum.
+    assertThat(average.loss()).isCloseTo(loss, within(1e-6 * loss));
     assertThat(average.loss()).isNotEqualTo(summary.get("loss"));
     // It compares the file with the digest in the summary.
     ModelExport.of(run, SavedWeights.EMA).toSafetensors(folder.resolve("export.safetensors"));
