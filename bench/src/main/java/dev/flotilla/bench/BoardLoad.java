@@ -18,8 +18,9 @@ import java.util.stream.IntStream;
 /**
  * What a board under attack costs a run on the same host: wall time of a step of LeNet-5, batch 64,
  * one thread, while 500 pages are open that never read, 1,000 requests a second come in and 50 MB
- * are posted, against the same without a load. Board and attackers are processes of their own with
- * the lowest priority, as {@code ./flotilla board} is.
+ * are posted, against the same without a load. The board is a process of its own with the lowest
+ * priority, as {@code ./flotilla board} is, and so are the attackers, who would be on other hosts;
+ * requests come at their times, whether the board has answered or not.
  *
  * <p>{@code bench/run BoardLoad [PAIRS]}
  */
@@ -61,10 +62,12 @@ public final class BoardLoad {
                 .build()) {
       var batch = digits.load(IntStream.range(0, 64).toArray());
       Runnable step = () -> trainer.step(batch);
+      long heapBefore = board.heap();
+      board.load(true);
       for (int i = 0; i < WARMUP; i++) {
         step.run();
       }
-      long heapBefore = board.heap();
+      board.load(false);
       var ratios = new double[pairs];
       for (int pair = 0; pair < pairs; pair++) {
         boolean isLoadFirst = pair % 2 == 1;
@@ -88,7 +91,7 @@ public final class BoardLoad {
     }
   }
 
-  /** On a host that is busy otherwise, attackers of the lowest priority get nowhere. */
+  /** On a host that is busy otherwise, attackers get nowhere. */
   private static boolean isReached(BoardProcesses board) throws IOException {
     boolean isReached = board.requestsPerSecond() >= 900;
     if (!isReached) {
