@@ -33,7 +33,7 @@ final class GradientPasses {
   private final @Nullable Division division;
   private final ForwardBackward pass;
   private final Consumer<String> notices;
-  private final StepRunner runner;
+  private final MicroStepExchange exchange;
   private final StepClock clock;
   private final boolean isAlone;
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
@@ -48,11 +48,12 @@ final class GradientPasses {
   /**
    * Puts the passes together.
    *
-   * @param runner runs backward passes, and may reduce gradients that are complete
+   * @param exchange runs backward passes, and may reduce gradients that are complete
    */
-  GradientPasses(Workers workers, StepContext context, SegmentChain chain, StepRunner runner) {
-    this.runner = runner;
-    this.clock = runner.clock();
+  GradientPasses(
+      Workers workers, StepContext context, SegmentChain chain, MicroStepExchange exchange) {
+    this.exchange = exchange;
+    this.clock = exchange.clock();
     this.isAlone = context.collective().size() == 1 && context.model().device().isCuda();
     this.model = context.model();
     this.gradients = model.arena().gradients();
@@ -150,7 +151,7 @@ final class GradientPasses {
         var step = last.before(rounds - 1 - i);
         runHeld(i < batches.size() ? List.of(batches.get(i)) : List.of(), step);
         if (!step.isBoundary()) {
-          runner.endMicroStep(step);
+          exchange.end(step);
         }
       }
     } finally {
@@ -233,7 +234,7 @@ final class GradientPasses {
       model.arena().leaves().addAfter(backward);
     } else {
       // Each of several batches gives a parameter a gradient of its own.
-      runner.duringBackward(backward, step, List.of(chain.spans(), losses.size()));
+      exchange.duringBackward(backward, step, List.of(chain.spans(), losses.size()));
     }
   }
 

@@ -26,8 +26,11 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   private static final Accumulation UNENDING = (_, _, _) -> Decision.CONTINUE;
   private static final Accumulation ENDING = (_, _, _) -> Decision.UPDATE;
 
-  private final StepRunner runner;
+  private final StepClock clock = new StepClock();
   private final StepWorkers workers;
+  private final RankSignal signal;
+  private final StepRunner runner;
+  private final MicroStepExchange early;
   private final GradientPasses passes;
   private final RunningStatistics statistics;
   private final Optional<String> accumulationTechnique;
@@ -52,9 +55,11 @@ public final class MicroSteps implements Stateful, AutoCloseable {
       Runnable heard) {
     this.statistics = statistics;
     var made = Workers.of(plan, context);
-    runner = new StepRunner(made, context, statistics, learningRate, heard);
-    workers = runner.workers();
-    passes = new GradientPasses(made, context, chain, runner);
+    workers = StepWorkers.of(made, context, statistics);
+    signal = new RankSignal(context.arena().gradients(), context.collective().size(), heard);
+    runner = new StepRunner(workers, clock, context, statistics, learningRate, signal);
+    early = new MicroStepExchange(context.arena(), workers, clock);
+    passes = new GradientPasses(made, context, chain, early);
     accumulationTechnique = plan.owner(Phase.ACCUMULATION);
     forwardTechniques =
         Optional.of(plan.describe(Phase.FORWARD))
@@ -104,7 +109,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   /** Batches that wait for the end of their window have no gradients that could leave before. */
   private void endMicroStep() {
     if (!passes.holdsBatches()) {
-      runner.endMicroStep(step);
+      early.end(step);
     }
   }
 
@@ -208,7 +213,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   /** Returns where the time of this rank's steps went. */
   public StepSeconds seconds() {
-    return runner.clock().seconds(workers.exchange().hiddenNanos());
+    return clock.seconds(workers.exchange().hiddenNanos());
   }
 
   /** Returns which share of the gradients ranks have sent in the last window, where not all. */
@@ -227,7 +232,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
    * after.
    */
   public void raise(boolean isRaised) {
-    runner.raise(isRaised);
+    signal.raise(isRaised);
   }
 
   /** Lets somebody look at updates; nobody does by default. */

@@ -2,19 +2,16 @@ package dev.flotilla.step;
 
 import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.ParameterArena;
-import dev.flotilla.arena.Slot;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.exchange.GradientView;
 import dev.flotilla.exchange.WindowExchange;
 import dev.flotilla.pass.MicroStep;
 import dev.flotilla.pass.RunningStatistics;
-import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * Runs an accumulation window from its last backward to its update; the only home of the order of
- * phases.
+ * Ends an accumulation window, with an update; the only home of the order of phases.
  *
  * <p>There are two orders. Usually ranks reduce their gradients, and filters then judge the mean.
  * Where a rank keeps what it does not send, filters judge its own gradients before they are
@@ -26,95 +23,49 @@ final class StepRunner {
   private final Gradients gradients;
   private final StepWorkers workers;
   private final WindowExchange exchange;
+  private final StepClock clock;
   private final RunningStatistics statistics;
   private final LongToDoubleFunction learningRate;
-  private final StepClock clock = new StepClock();
+  private final RankSignal signal;
   private final Consumer<String> notices;
-  private final int ranks;
-  private final Runnable heard;
-  private final UpdateSettings updateSettings;
-
-  /** Parameters that are frozen in the first epochs. */
-  private final List<Slot> thawing;
-
   private UpdateWatch watch = UpdateWatch.NONE;
-  private MicroStep step = MicroStep.NONE;
 
   /** What a window comes to: its totals, and whether an update follows. */
   private record Verdict(Totals totals, boolean proceeds) {}
 
   StepRunner(
-      Workers made,
+      StepWorkers workers,
+      StepClock clock,
       StepContext context,
       RunningStatistics statistics,
       LongToDoubleFunction learningRate,
-      Runnable heard) {
+      RankSignal signal) {
     this.arena = context.arena();
     this.gradients = arena.gradients();
+    this.workers = workers;
+    this.exchange = workers.exchange();
+    this.clock = clock;
     this.statistics = statistics;
     this.learningRate = learningRate;
+    this.signal = signal;
     this.notices = context.notices();
-    updateSettings = context.updateSettings();
-    thawing =
-        arena.layout().slots().stream()
-            .filter(slot -> updateSettings.valuesOf(slot.spec()).frozenEpochs() > 0)
-            .toList();
-    this.ranks = context.collective().size();
-    this.heard = heard;
-    workers = StepWorkers.of(made, context, statistics, this::mean);
-    exchange = workers.exchange();
   }
 
-  StepClock clock() {
-    return clock;
-  }
-
-  StepWorkers workers() {
-    return workers;
-  }
-
-  /** Runs a backward, and lets buckets leave meanwhile where nothing has to happen in between. */
-  void duringBackward(Runnable backward, MicroStep at, Object graph) {
-    step = at;
-    boolean mayLeave = !exchange.judgesFirst() && !isConditionDue();
-    boolean begins = mayLeave && step.isBoundary();
-    if (begins) {
-      workers.finite().beforeExchange();
-    }
-    exchange.during(backward, graph, mayLeave, begins);
-  }
-
-  private boolean isConditionDue() {
-    return workers.conditions().stream().anyMatch(GradientFilter::isDue);
-  }
-
-  /**
-   * Ends a micro-step before its window does: gradients that are reduced at once leave, after what
-   * has to happen before; all ranks call it together.
-   */
-  void endMicroStep(MicroStep at) {
-    step = at;
-    if (!exchange.reducesEachMicroStep()) {
-      return;
-    }
-    if (isConditionDue() && !apply(workers.conditions(), GradientView.unexchanged(arena))) {
-      throw new IllegalStateException("a micro-step whose gradients leave cannot drop its window");
-    }
-    long start = StepClock.now();
-    exchange.endMicroStep();
-    clock.exchangeSince(start);
+  /** Lets somebody look at updates. */
+  void watch(UpdateWatch by) {
+    watch = by;
   }
 
   /** Ends the window with an exchange and an update. */
-  StepOutcome update(MicroStep at, long updates) {
-    step = at;
+  StepOutcome update(MicroStep step, long updates) {
+    workers.mean().at(step);
     long start = StepClock.now();
     long exchangeBefore = clock.exchange();
     try {
-      boolean isExchanged = exchange.isBegun() || condition();
-      var verdict = isExchanged ? exchange(updates) : new Verdict(gradients.totals(), false);
+      boolean isExchanged = exchange.isBegun() || condition(step);
+      var verdict = isExchanged ? reduce(step, updates) : new Verdict(gradients.totals(), false);
       if (isExchanged) {
-        hear();
+        signal.hear(); // before the update, which may be with another learning rate then
       }
       double lr = learningRate.applyAsDouble(updates);
       if (verdict.proceeds()) {
@@ -124,7 +75,7 @@ final class StepRunner {
         workers.update().apply(lr);
         workers.unreached().putBack();
       }
-      return end(verdict, lr, updates);
+      return end(step, verdict, lr, updates);
     } finally {
       exchange.leave();
       workers.unreached().putBack();
@@ -132,54 +83,32 @@ final class StepRunner {
     }
   }
 
-  /** Lets somebody look at updates. */
-  void watch(UpdateWatch by) {
-    watch = by;
-  }
-
-  /** Lets the exchange of the next window tell all ranks that this one has something to say. */
-  void raise(boolean isRaised) {
-    if (isRaised) {
-      gradients.raise(ranks);
-    } else {
-      gradients.lower();
-    }
-  }
-
-  /** What a rank has asked for comes before the update, which may be with another learning rate. */
-  private void hear() {
-    if (ranks == 1 ? gradients.isRaised() : gradients.isRaisedByAny()) {
-      gradients.lower();
-      heard.run();
-    }
-  }
-
   /** Conditions say the same on all ranks, so that all of them leave the exchange out together. */
-  private boolean condition() {
+  private boolean condition(MicroStep step) {
     workers.finite().beforeExchange();
-    return apply(workers.conditions(), GradientView.unexchanged(arena));
+    return GradientFilter.all(workers.conditions(), GradientView.unexchanged(arena), step);
   }
 
-  private Verdict exchange(long updates) {
-    return exchange.judgesFirst() ? judgeThenReduce(updates) : reduceThenJudge(updates);
+  private Verdict reduce(MicroStep step, long updates) {
+    return exchange.judgesFirst() ? judgeThenReduce(step, updates) : reduceThenJudge(step, updates);
   }
 
-  private Verdict reduceThenJudge(long updates) {
+  private Verdict reduceThenJudge(MicroStep step, long updates) {
     long start = StepClock.now();
     exchange.begin();
     // What an exchange keeps holds the decay of weights too.
     workers.unreached().setAside();
     var totals = exchange.finish();
     clock.exchangeSince(start);
-    return new Verdict(totals, judge(totals, updates));
+    return new Verdict(totals, judge(totals, step, updates));
   }
 
-  private Verdict judgeThenReduce(long updates) {
+  private Verdict judgeThenReduce(MicroStep step, long updates) {
     long start = StepClock.now();
     exchange.begin();
     clock.exchangeSince(start);
     var totals = gradients.totals();
-    boolean proceeds = judge(totals, updates);
+    boolean proceeds = judge(totals, step, updates);
     if (proceeds) {
       workers.unreached().setAside();
       long judged = StepClock.now();
@@ -189,37 +118,17 @@ final class StepRunner {
     return new Verdict(totals, proceeds);
   }
 
-  private boolean judge(Totals totals, long updates) {
+  private boolean judge(Totals totals, MicroStep step, long updates) {
     if (totals.count() == 0) {
       notices.accept(
           "update skipped: %s loss term in window %d"
               .formatted(workers.isAlone() ? "this rank had no" : "no rank had a", updates));
       return false;
     }
-    clearFrozen(exchange.view());
-    return apply(workers.refinements(), exchange.view());
+    return GradientFilter.all(workers.refinements(), exchange.view(), step);
   }
 
-  /** What stays as it is has no part in the norm, as where PyTorch has no gradient. */
-  private void clearFrozen(GradientView view) {
-    for (var slot : thawing) {
-      if (updateSettings.isFrozen(updateSettings.valuesOf(slot.spec()))) {
-        view.clear(slot);
-      }
-    }
-  }
-
-  private boolean apply(List<GradientFilter> filters, GradientView view) {
-    return filters.stream().allMatch(filter -> filter.apply(view, step));
-  }
-
-  /** Hears the window's totals, and returns what makes its sum a mean. */
-  private double mean(Totals totals) {
-    workers.unreached().settle();
-    return workers.accumulation().factor(step.inWindow() + 1) / totals.count();
-  }
-
-  private StepOutcome end(Verdict verdict, double lr, long updates) {
+  private StepOutcome end(MicroStep step, Verdict verdict, double lr, long updates) {
     statistics.endWindow(verdict.proceeds());
     // What only this rank leaves out counts as made, or ranks would no longer be in step.
     boolean counts = verdict.proceeds() || workers.isAlone();

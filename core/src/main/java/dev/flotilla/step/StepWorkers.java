@@ -1,6 +1,5 @@
 package dev.flotilla.step;
 
-import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.GradientSlices;
@@ -13,7 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.ToDoubleFunction;
 
 /**
  * Who does what in a step: the workers of a plan, and the ordinary ones where no technique has
@@ -22,6 +20,7 @@ import java.util.function.ToDoubleFunction;
  * @param accumulation ends windows
  * @param conditions look at a rank's own gradients
  * @param exchange reduces them over ranks
+ * @param mean makes their sum a mean
  * @param finite finds what is not a number
  * @param refinements work on the gradients of all ranks
  * @param unreached keeps an update from parameters that backward does not reach
@@ -34,6 +33,7 @@ record StepWorkers(
     Accumulation accumulation,
     List<GradientFilter> conditions,
     WindowExchange exchange,
+    WindowMean mean,
     FiniteCheck finite,
     List<GradientFilter> refinements,
     Unreached unreached,
@@ -47,28 +47,28 @@ record StepWorkers(
    * Fills the phases that no technique has claimed.
    *
    * @param statistics running statistics of batches
-   * @param mean hears the totals of a window, and gives what makes its sum a mean
    */
-  static StepWorkers of(
-      Workers made,
-      StepContext context,
-      RunningStatistics statistics,
-      ToDoubleFunction<Totals> mean) {
+  static StepWorkers of(Workers made, StepContext context, RunningStatistics statistics) {
     var peers = made.peers().orElse(context.collective());
-    var exchange = exchange(made, peers, context, mean);
-    var finite = new FiniteCheck(context.arena().gradients(), peers);
+    var arena = context.arena();
+    var settings = context.updateSettings();
+    var accumulation = made.accumulation().orElse(Accumulation.NONE);
+    var unreached = new Unreached(arena, settings, peers);
+    var mean = new WindowMean(accumulation, unreached);
+    var finite = new FiniteCheck(arena.gradients(), peers);
     var update = made.update().orElseGet(context.update());
     var sync = made.sync().orElse(Sync.NONE);
     sync.follow(update);
     var average = made.average().orElse(MovingAverage.NONE);
     average.follow(sync, statistics);
     return new StepWorkers(
-        made.accumulation().orElse(Accumulation.NONE),
+        accumulation,
         made.conditions(),
-        exchange,
+        exchange(made, peers, context, mean),
+        mean,
         finite,
-        made.refinements(finite),
-        new Unreached(context.arena(), context.updateSettings(), peers),
+        FrozenGradients.before(made.refinements(finite), arena.layout(), settings),
+        unreached,
         update,
         sync,
         average,
@@ -76,7 +76,7 @@ record StepWorkers(
   }
 
   private static WindowExchange exchange(
-      Workers made, Collective peers, StepContext context, ToDoubleFunction<Totals> mean) {
+      Workers made, Collective peers, StepContext context, WindowMean mean) {
     var plan = made.buckets(context.arena().layout());
     if (context.collective().size() > 1) {
       announce(plan, made.slices(), context);
