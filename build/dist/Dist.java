@@ -13,11 +13,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Makes the distribution for this machine's platform: jars, a runtime image, a start script, licences
- * and a start-up cache in one folder, and a tar.gz of it.
+ * Makes the distribution for this machine's platform: jars, a runtime image, a start script,
+ * licences and a start-up cache in one folder, and a tar.gz of it.
  *
- * <p>Run by the profile dist through the toolchain's java, in the folder of all modules. Two runs on
- * one commit give the same bytes, the runtime image and the start-up cache apart.
+ * <p>Run by the profile dist through the toolchain's java, in the folder of all modules. Two runs
+ * on one commit give the same bytes, the runtime image and the start-up cache apart.
  */
 final class Dist {
 
@@ -93,7 +93,7 @@ final class Dist {
     Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
-  /** Maven has no libtorch for arm64: what Flotilla has found or downloaded and checked is taken. */
+  /** Maven has no libtorch for arm64: what Flotilla has found or downloaded is taken. */
   private void copyLibtorch() throws IOException, InterruptedException {
     var link = work.resolve("libtorch");
     run(
@@ -141,7 +141,7 @@ final class Dist {
     }
   }
 
-  /** A start-up cache holds the times of its jars, so they are those that the archive gives them. */
+  /** A start-up cache holds its jars' times, so they are those that the archive gives them. */
   private void setTimes() throws IOException {
     try (var files = Files.walk(root)) {
       for (var file : files.filter(file -> !Files.isSymbolicLink(file)).toList()) {

@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.StringJoiner;
 import java.util.jar.JarFile;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The licences of what the distribution holds: a list of all libraries, and their texts.
@@ -40,7 +41,8 @@ record Licences(Path source, Path root) {
             .toList();
     Files.createDirectories(folder());
     var list = new StringJoiner("\n", "", "\n");
-    list.add("What this folder holds besides Flotilla, and under which licence. LICENSE above is Apache-2.0.");
+    list.add("What this folder holds besides Flotilla, whose it is and under which licence.");
+    list.add("The text of Apache-2.0 is LICENSE in the folder above.");
     list.add("");
     for (var name : contents()) {
       if (!name.startsWith("flotilla-")) {
@@ -59,7 +61,7 @@ record Licences(Path source, Path root) {
     try (var jars = Files.list(root.resolve("lib"))) {
       var names = jars.map(jar -> jar.getFileName().toString()).sorted();
       return Files.exists(root.resolve("libtorch"))
-          ? java.util.stream.Stream.concat(names, java.util.stream.Stream.of("libtorch/")).toList()
+          ? Stream.concat(names, Stream.of("libtorch/")).toList()
           : names.toList();
     }
   }
@@ -75,8 +77,7 @@ record Licences(Path source, Path root) {
   private String describe(String name, Library library) throws IOException {
     var texts = new StringJoiner(", ");
     for (var text : library.texts()) {
-      Files.copy(
-          source.resolve(text), folder().resolve(text), StandardCopyOption.REPLACE_EXISTING);
+      Files.copy(source.resolve(text), folder().resolve(text), StandardCopyOption.REPLACE_EXISTING);
       texts.add("licences/" + text);
     }
     if (name.endsWith(".jar")) {

@@ -3,13 +3,14 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Writes a folder as a tar.gz in the format of POSIX.1-1988 (ustar): files by name, of user and group
- * 0, with their own times; modes are 755 for folders and what may be executed, 644 for others.
+ * Writes a folder as a tar.gz in the format of POSIX.1-1988 (ustar): files by name, of user and
+ * group 0, with the folder's time; modes are 755 for folders and what may be executed, 644 for
+ * others.
  */
 final class TarGz {
 
@@ -17,16 +18,18 @@ final class TarGz {
   private static final int CHECKSUM = 148;
 
   private final OutputStream out;
+  private final long seconds;
 
-  private TarGz(OutputStream out) {
+  private TarGz(OutputStream out, long seconds) {
     this.out = out;
+    this.seconds = seconds;
   }
 
   /** Writes a folder under its own name. */
   static void write(Path folder, Path archive) throws IOException {
     try (var out =
         new BufferedOutputStream(new GZIPOutputStream(Files.newOutputStream(archive), 1 << 16))) {
-      var tar = new TarGz(out);
+      var tar = new TarGz(out, Files.getLastModifiedTime(folder).to(TimeUnit.SECONDS));
       try (var files = Files.walk(folder)) {
         for (var file : files.sorted().toList()) {
           tar.add(file, folder.getParent().relativize(file).toString());
@@ -38,18 +41,18 @@ final class TarGz {
 
   private void add(Path file, String name) throws IOException {
     if (Files.isSymbolicLink(file)) {
-      header(file, name, '2', 0, 0777, Files.readSymbolicLink(file).toString());
+      header(name, '2', 0, 0777, Files.readSymbolicLink(file).toString());
     } else if (Files.isDirectory(file)) {
-      header(file, name + "/", '5', 0, 0755, "");
+      header(name + "/", '5', 0, 0755, "");
     } else {
       long size = Files.size(file);
-      header(file, name, '0', size, Files.isExecutable(file) ? 0755 : 0644, "");
+      header(name, '0', size, Files.isExecutable(file) ? 0755 : 0644, "");
       Files.copy(file, out);
       out.write(new byte[(int) Math.floorMod(-size, (long) BLOCK)]);
     }
   }
 
-  private void header(Path file, String name, char type, long size, int mode, String target)
+  private void header(String name, char type, long size, int mode, String target)
       throws IOException {
     var block = new byte[BLOCK];
     // A name of more than 100 bytes is cut at a slash: up to 155 bytes of it lie elsewhere.
@@ -60,8 +63,7 @@ final class TarGz {
     number(block, 108, 8, 0);
     number(block, 116, 8, 0);
     number(block, 124, 12, size);
-    number(
-        block, 136, 12, Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toMillis() / 1000);
+    number(block, 136, 12, seconds);
     block[156] = (byte) type;
     put(block, 157, 100, target);
     put(block, 257, 8, "ustar\00000");

@@ -6,10 +6,13 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.Platform;
 import java.io.File;
 import java.io.IOException;
+import java.net.JarURLConnection;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -153,10 +156,16 @@ public final class NativeLibraries {
     }
   }
 
+  /** A class from a start-up cache does not know its jar where both have been moved. */
+  private static URL binding() {
+    var name = LIBTORCH.replace('.', '/') + ".class";
+    return Objects.requireNonNull(NativeLibraries.class.getClassLoader().getResource(name), name);
+  }
+
   /** Another build of the binding unpacks anew: the mark carries its size and time. */
   private static String mark() {
     try {
-      var jar = Path.of(libtorch().getProtectionDomain().getCodeSource().getLocation().toURI());
+      var jar = Path.of(((JarURLConnection) binding().openConnection()).getJarFileURL().toURI());
       long time = Files.getLastModifiedTime(jar).toMillis();
       return "unpacked-" + Files.size(jar) + "-" + time;
     } catch (IOException | java.net.URISyntaxException failure) {

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -104,16 +105,10 @@ public final class HostReader {
 
   /** The binding's jar carries libtorch's version in its name; nothing native is loaded for it. */
   private static String version() {
-    try {
-      var binding =
-          Class.forName(
-              "org.bytedeco.pytorch.global.torch", false, HostReader.class.getClassLoader());
-      var jar = binding.getProtectionDomain().getCodeSource().getLocation().getPath();
-      var found = VERSION.matcher(jar);
-      return found.find() ? found.group(1) : "?";
-    } catch (ClassNotFoundException missing) {
-      return "?";
-    }
+    var binding =
+        HostReader.class.getClassLoader().getResource("org/bytedeco/pytorch/global/torch.class");
+    var found = VERSION.matcher(Objects.toString(binding));
+    return found.find() ? found.group(1) : "?";
   }
 
   private static double load() throws IOException {
