@@ -1,5 +1,7 @@
 package dev.flotilla.control;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +39,11 @@ final class ClientGreeter implements Connection.Greeter {
       case Frame.Refused(String reason) -> throw new RefusedException(reason);
       default -> throw new RefusedException("the other end does not know the job key");
     };
+  }
+
+  @Override
+  public Seal.Pair seals() {
+    return Greeting.seals(key, requireNonNull(challenge), requireNonNull(hello), false);
   }
 
   private boolean isProved(Frame.Welcome welcome) {

@@ -2,10 +2,11 @@ package dev.flotilla.control;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 
 /** A connection of a hub, from its first byte on; belongs to the hub's thread. */
@@ -23,16 +24,26 @@ final class Connection implements Closeable {
      * @throws IOException if it can never be
      */
     Optional<Identity> take(Frame frame, Wire wire) throws IOException;
+
+    /** Returns the seals of what follows, once who is at the other end is proved. */
+    Seal.Pair seals();
   }
 
   private final Wire wire;
   private final SelectionKey key;
   private final Greeter greeter;
   private final long deadline;
+  private final Optional<InetAddress> from;
   private Optional<Identity> other = Optional.empty();
 
-  private Connection(Wire wire, SelectionKey key, Greeter greeter, Duration greetingTakes) {
+  private Connection(
+      Wire wire,
+      Optional<InetAddress> from,
+      SelectionKey key,
+      Greeter greeter,
+      Duration greetingTakes) {
     this.wire = wire;
+    this.from = from;
     this.key = key;
     this.greeter = greeter;
     this.deadline = System.nanoTime() + greetingTakes.toNanos();
@@ -42,9 +53,15 @@ final class Connection implements Closeable {
       SocketChannel channel, SelectionKey key, Greeter greeter, Duration greetingTakes)
       throws IOException {
     var wire = new Wire(channel);
-    var connection = new Connection(wire, key, greeter, greetingTakes);
+    var connection = new Connection(wire, remote(channel), key, greeter, greetingTakes);
     greeter.start(wire);
     return connection;
+  }
+
+  private static Optional<InetAddress> remote(SocketChannel channel) throws IOException {
+    return channel.getRemoteAddress() instanceof InetSocketAddress known
+        ? Optional.of(known.getAddress())
+        : Optional.empty();
   }
 
   /** Returns who is at the other end, once that is proved. */
@@ -60,21 +77,31 @@ final class Connection implements Closeable {
     return other.isEmpty() && System.nanoTime() - deadline > 0;
   }
 
-  List<Frame> receive() throws IOException {
-    return wire.receive();
+  /** Tells whether the other end has sent anything. */
+  boolean hasBegun() {
+    return wire.hasBegun();
+  }
+
+  /** Tells whether the other end is at the same address; ranks of this host have none. */
+  boolean isNeighbourOf(Connection other) {
+    return from.isPresent() && from.equals(other.from);
+  }
+
+  void receive(Wire.Taker taker) throws IOException {
+    wire.receive(taker);
   }
 
   /** Takes a frame of the greeting; tells whether it was the last. */
   boolean greet(Frame frame) throws IOException {
     other = greeter.take(frame, wire);
     if (other.isPresent()) {
-      wire.trust();
+      wire.trust(greeter.seals());
     }
     return other.isPresent();
   }
 
-  void send(Frame frame) throws IOException {
-    wire.send(frame);
+  void send(Frame frame, int generation) throws IOException {
+    wire.send(frame, generation);
     waitForRoom();
   }
 

@@ -11,6 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * The private folder through which a launcher and the ranks of its host find each other.
@@ -59,6 +60,21 @@ public record ControlFolder(Path path) {
   /** Reads the key. */
   public JobKey key() throws IOException {
     return JobKey.read(keyFile());
+  }
+
+  /** Leaves the key by which the ranks of all hosts know each other. */
+  public void handOver(JobKey pairs) throws IOException {
+    write(pairKeyFile(), pairs.text());
+  }
+
+  Optional<JobKey> pairKey() throws IOException {
+    return Files.exists(pairKeyFile())
+        ? Optional.of(JobKey.read(pairKeyFile()))
+        : Optional.empty();
+  }
+
+  private Path pairKeyFile() {
+    return path.resolve("pairs.key");
   }
 
   /** Makes the empty trace of a rank; the disk has room for all of it from now on. */

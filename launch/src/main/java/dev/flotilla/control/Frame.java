@@ -1,5 +1,6 @@
 package dev.flotilla.control;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 
 /** What crosses the control channel; nothing else does. */
@@ -118,4 +119,30 @@ public sealed interface Frame {
    * @param reason what is said about it
    */
   record NextAttempt(int generation, long delayMillis, String reason) implements Frame {}
+
+  /**
+   * A rank leaves a value for the others; the first host's launcher keeps it.
+   *
+   * @param key its name
+   * @param value its bytes
+   */
+  record Put(String key, ByteBuffer value) implements Frame {
+    /** Lets nobody change the value. */
+    public Put {
+      value = value.asReadOnlyBuffer();
+    }
+  }
+
+  /**
+   * A value that the first host's launcher keeps.
+   *
+   * @param key its name
+   * @param value its bytes
+   */
+  record Value(String key, ByteBuffer value) implements Frame {
+    /** Lets nobody change the value. */
+    public Value {
+      value = value.asReadOnlyBuffer();
+    }
+  }
 }

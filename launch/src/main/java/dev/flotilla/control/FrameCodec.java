@@ -20,19 +20,21 @@ final class FrameCodec {
   /** Returns a frame's bytes, its length before them. */
   static ByteBuffer encode(Frame frame) {
     ByteBuffer payload = payload(frame);
-    if (payload.remaining() > LONGEST) {
-      throw new IllegalArgumentException(
-          "a frame of %d bytes is too long".formatted(payload.remaining()));
-    }
     return ByteBuffer.allocate(Integer.BYTES + payload.remaining())
         .putInt(payload.remaining())
         .put(payload)
         .flip();
   }
 
-  private static ByteBuffer payload(Frame frame) {
+  /** Returns a frame's bytes. */
+  static ByteBuffer payload(Frame frame) {
     try {
-      return output(frame).done();
+      ByteBuffer payload = output(frame).done();
+      if (payload.remaining() > LONGEST) {
+        throw new IllegalArgumentException(
+            "a frame of %d bytes is too long".formatted(payload.remaining()));
+      }
+      return payload;
     } catch (IOException e) {
       throw new UncheckedIOException("memory never fails to take bytes", e);
     }
@@ -66,6 +68,8 @@ final class FrameCodec {
       case Frame.HostEnded(var generation) -> new FrameOutput(16).number(generation);
       case Frame.NextAttempt(var generation, var delay, var reason) ->
           new FrameOutput(17).number(generation).longNumber(delay).text(reason);
+      case Frame.Put(var key, var value) -> new FrameOutput(18).text(key).bytes(value);
+      case Frame.Value(var key, var value) -> new FrameOutput(19).text(key).bytes(value);
     };
   }
 
@@ -102,6 +106,8 @@ final class FrameCodec {
       case 15 -> new Frame.HostState(in.places());
       case 16 -> new Frame.HostEnded(in.number());
       case 17 -> new Frame.NextAttempt(in.number(), in.longNumber(), in.text());
+      case 18 -> new Frame.Put(in.text(), in.bytes());
+      case 19 -> new Frame.Value(in.text(), in.bytes());
       default -> throw new FrameException("there is no frame of kind " + tag);
     };
   }

@@ -52,6 +52,16 @@ final class FrameInput {
     return new String(text, StandardCharsets.UTF_8);
   }
 
+  ByteBuffer bytes() throws FrameException {
+    int length = number();
+    if (length < 0) {
+      throw new FrameException("a value has a negative length");
+    }
+    var copy = new byte[Math.min(length, need(length).remaining())];
+    bytes.get(copy);
+    return ByteBuffer.wrap(copy);
+  }
+
   List<String> texts() throws FrameException {
     return list(this::text);
   }

@@ -48,6 +48,14 @@ final class FrameOutput {
     return this;
   }
 
+  FrameOutput bytes(ByteBuffer value) throws IOException {
+    var copy = new byte[value.remaining()];
+    value.duplicate().get(copy);
+    out.writeInt(copy.length);
+    out.write(copy);
+    return this;
+  }
+
   FrameOutput texts(List<String> values) throws IOException {
     out.writeShort(values.size());
     for (String value : values) {

@@ -35,6 +35,12 @@ final class Greeting {
     return key.prove(words(challenge, hello)).matches(welcome.proof());
   }
 
+  /** Returns the seals of the frames that follow a greeting. */
+  static Seal.Pair seals(
+      JobKey key, Frame.Challenge challenge, Frame.Hello hello, boolean listens) {
+    return Seal.Pair.of(key, words(challenge, Identity.of(hello), hello.nonce()), listens);
+  }
+
   private static String words(Frame.Challenge challenge, Identity identity, Bits256 nonce) {
     return "hello %s %s %s".formatted(challenge.nonce(), nonce, identity);
   }

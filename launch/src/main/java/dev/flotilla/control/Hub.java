@@ -9,9 +9,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +30,6 @@ import java.util.function.Supplier;
  */
 public final class Hub implements AutoCloseable {
 
-  private static final int MOST_STRANGERS = 128;
   private static final long TURN_MILLIS = 200;
   private static final Duration CLOSING_TAKES = Duration.ofSeconds(2);
 
@@ -43,12 +40,14 @@ public final class Hub implements AutoCloseable {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final BlockingQueue<HubEvent> events = new LinkedBlockingQueue<>();
   private final Map<Peer, Connection> peers = new HashMap<>();
-  private final Deque<Connection> strangers = new ArrayDeque<>();
+  private final WaitingRoom strangers = new WaitingRoom();
+  private final KeptValues values = new KeptValues();
   private final List<Dial> dials = new ArrayList<>();
   private final Map<Connection, Dial> dialled = new HashMap<>();
   private final Thread thread;
   private volatile int generation;
   private volatile boolean isClosed;
+  private volatile boolean followsAnother;
 
   private Hub(Selector selector, Duration greetingTakes) {
     this.selector = selector;
@@ -96,12 +95,28 @@ public final class Hub implements AutoCloseable {
 
   /** Connects to the launcher of the first host, again and again until it answers. */
   public void dial(Dial dial) {
+    followsAnother = true;
     submit(() -> dials.add(dial));
   }
 
-  /** Refuses ranks of any other attempt from now on. */
+  /**
+   * Refuses ranks of any other attempt from now on, also those that are connected, and takes nothing
+   * in the name of an earlier one.
+   */
   public void expect(int attempt) {
     generation = attempt;
+    submit(
+        () -> {
+          values.forgetBefore(attempt);
+          List.copyOf(peers.values()).stream().filter(this::isOutdated).forEach(this::drop);
+        });
+  }
+
+  private boolean isOutdated(Connection connection) {
+    return connection
+        .other()
+        .filter(other -> !other.isHost() && other.generation() != generation)
+        .isPresent();
   }
 
   /** Returns the next event, if one comes in time. */
@@ -125,16 +140,19 @@ public final class Hub implements AutoCloseable {
   }
 
   private void sendTo(Predicate<Peer> whom, Frame frame) {
-    submit(
-        () ->
-            List.copyOf(peers.entrySet()).stream()
-                .filter(entry -> whom.test(entry.getKey()))
-                .forEach(entry -> sendNow(entry.getValue(), frame)));
+    int attempt = generation;
+    submit(() -> sendNow(whom, frame, attempt));
   }
 
-  private void sendNow(Connection connection, Frame frame) {
+  private void sendNow(Predicate<Peer> whom, Frame frame, int attempt) {
+    List.copyOf(peers.entrySet()).stream()
+        .filter(entry -> whom.test(entry.getKey()))
+        .forEach(entry -> sendNow(entry.getValue(), frame, attempt));
+  }
+
+  private void sendNow(Connection connection, Frame frame, int attempt) {
     try {
-      connection.send(frame);
+      connection.send(frame, attempt);
     } catch (IOException | CancelledKeyException e) {
       drop(connection);
     }
@@ -183,16 +201,18 @@ public final class Hub implements AutoCloseable {
 
   private Optional<Connection> take(SocketChannel channel, Connection.Greeter greeter)
       throws IOException {
-    if (strangers.size() == MOST_STRANGERS) {
-      drop(strangers.getFirst());
-    }
     try {
       channel.configureBlocking(false);
       SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
       Connection connection = Connection.open(channel, key, greeter, greetingTakes);
       key.attach(connection);
-      strangers.add(connection);
-      return Optional.of(connection);
+      var evicted = new ArrayList<Connection>();
+      boolean isIn = strangers.add(connection, evicted);
+      evicted.forEach(this::drop);
+      if (!isIn) {
+        connection.close();
+      }
+      return isIn ? Optional.of(connection) : Optional.empty();
     } catch (IOException e) {
       channel.close();
       return Optional.empty();
@@ -204,9 +224,7 @@ public final class Hub implements AutoCloseable {
       if (key.isValid() && key.isWritable()) {
         connection.flush();
       }
-      for (Frame frame : connection.receive()) {
-        handle(connection, frame);
-      }
+      connection.receive((frame, attempt) -> handle(connection, frame, attempt));
     } catch (RefusedException e) {
       events.add(
           new HubEvent.Warning("the first host's launcher refuses this one: " + e.getMessage()));
@@ -217,13 +235,63 @@ public final class Hub implements AutoCloseable {
     }
   }
 
-  private void handle(Connection connection, Frame frame) throws IOException {
-    Optional<Peer> peer = connection.peer();
-    if (peer.isPresent()) {
-      events.add(new HubEvent.Came(peer.get(), frame));
+  private void handle(Connection connection, Frame frame, int attempt) throws IOException {
+    Optional<Identity> other = connection.other();
+    if (other.isPresent()) {
+      take(other.get(), inTime(other.get(), frame, attempt), attempt);
     } else if (connection.greet(frame)) {
       admit(connection);
     }
+  }
+
+  /** Values are passed on at once; what the other frames mean is for others to say. */
+  private void take(Identity from, Frame frame, int attempt) throws FrameException {
+    switch (frame) {
+      case Frame.Put put when followsAnother && !from.isHost() -> promise(attempt, put);
+      case Frame.Put(var key, var value) when !followsAnother ->
+          keep(attempt, new Frame.Value(key, value));
+      case Frame.Value value when followsAnother && from.isHost() -> keep(attempt, value);
+      case Frame.Put _, Frame.Value _ ->
+          throw new FrameException("a value comes from where none is kept");
+      default -> events.add(new HubEvent.Came(from.peer(), frame));
+    }
+  }
+
+  private void promise(int attempt, Frame.Put put) {
+    values.promise(attempt, put);
+    sendNow(Peer.Host.class::isInstance, put, attempt);
+  }
+
+  private void keep(int attempt, Frame.Value value) {
+    values.keep(attempt, value);
+    sendNow(peer -> peer instanceof Peer.Host && !followsAnother, value, attempt);
+    if (attempt == generation) {
+      sendNow(Peer.Rank.class::isInstance, value, attempt);
+    }
+  }
+
+  /** Tells a newcomer what it must know, or what it must be told again. */
+  private void catchUp(Connection connection, Identity other) {
+    if (!other.isHost()) {
+      int attempt = other.generation();
+      values.of(attempt).forEach(value -> sendNow(connection, value, attempt));
+    } else if (followsAnother) {
+      values
+          .unconfirmed()
+          .forEach((attempt, puts) -> puts.forEach(put -> sendNow(connection, put, attempt)));
+    } else {
+      for (int attempt : values.attempts()) {
+        values.of(attempt).forEach(value -> sendNow(connection, value, attempt));
+      }
+    }
+  }
+
+  /** What another host says of an earlier attempt shows that it lives, and nothing else. */
+  private Frame inTime(Identity from, Frame frame, int attempt) throws FrameException {
+    if (!from.isHost() && attempt != from.generation()) {
+      throw new FrameException("a rank speaks in the name of another attempt");
+    }
+    return attempt < generation ? new Frame.Beat() : frame;
   }
 
   private void admit(Connection connection) {
@@ -236,6 +304,7 @@ public final class Hub implements AutoCloseable {
     strangers.remove(connection);
     dialled.remove(connection);
     events.add(new HubEvent.Joined(peer));
+    connection.other().ifPresent(other -> catchUp(connection, other));
   }
 
   /** A launcher that has lost its connection may be back before this end knows that it is lost. */
@@ -263,7 +332,7 @@ public final class Hub implements AutoCloseable {
   }
 
   private void dropLateStrangers() {
-    strangers.stream().filter(Connection::isLate).toList().forEach(this::drop);
+    strangers.late().forEach(this::drop);
   }
 
   private void tryDial(Dial dial) {

@@ -1,14 +1,20 @@
 package dev.flotilla.control;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -22,7 +28,8 @@ public final class JobKey {
 
   private static final String ALGORITHM = "HmacSHA256";
   private static final int SHORTEST_FILE = 32;
-  private static final long LONGEST_FILE = 64 * 1024;
+  private static final int LONGEST_FILE = 64 * 1024;
+  private static final Duration LONGEST_READ = Duration.ofSeconds(10);
   private static final Set<PosixFilePermission> OF_OTHERS =
       Set.of(
           PosixFilePermission.GROUP_READ,
@@ -52,20 +59,27 @@ public final class JobKey {
   }
 
   /**
-   * Reads a key file.
+   * Reads a key from a private file, or from an inherited descriptor as {@code /dev/fd/3}.
    *
-   * @throws IOException if it cannot be read, is shorter than 32 characters, or others may read it
+   * @throws IOException if it cannot be read, is shorter than 32 characters, belongs to somebody
+   *     else, or others may read it
    */
   public static JobKey read(Path file) throws IOException {
-    if (Files.size(file) > LONGEST_FILE) {
-      throw new IOException("%s is too long for a key".formatted(file));
+    boolean isInherited = file.startsWith("/dev/fd") || file.startsWith("/proc/self/fd");
+    if (!isInherited && Files.exists(file) && !Files.isRegularFile(file)) {
+      // To open a pipe would wait for whoever writes to it, for ever.
+      throw new IOException("%s is no regular file".formatted(file));
     }
     if (isOpenToOthers(file)) {
       throw new IOException(
           "%s can be read by others; a key file must have mode 0600 (chmod 600 %s)"
               .formatted(file, file));
     }
-    String text = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
+    if (!isOwn(file)) {
+      throw new IOException(
+          "%s belongs to %s; a key file must be your own".formatted(file, Files.getOwner(file)));
+    }
+    String text = (isInherited ? inTime(file) : text(file)).strip();
     if (text.length() < SHORTEST_FILE) {
       throw new IOException(
           "%s holds %d characters, but a key must have %d or more (openssl rand -hex 32)"
@@ -74,20 +88,83 @@ public final class JobKey {
     return of(text);
   }
 
+  private static String text(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] bytes = in.readNBytes(LONGEST_FILE + 1);
+      if (bytes.length > LONGEST_FILE) {
+        throw new IOException("%s is too long for a key".formatted(file));
+      }
+      return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+  }
+
+  /** The other end of an inherited pipe may never be closed. */
+  private static String inTime(Path file) throws IOException {
+    var result = new CompletableFuture<String>();
+    Thread.ofPlatform()
+        .daemon()
+        .name("flotilla-key")
+        .start(
+            () -> {
+              try {
+                result.complete(text(file));
+              } catch (IOException e) {
+                result.completeExceptionally(e);
+              }
+            });
+    try {
+      return result.get(LONGEST_READ.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      throw new IOException(
+          "%s holds no whole key after %d s: close its other end once the key is written"
+              .formatted(file, LONGEST_READ.toSeconds()));
+    } catch (ExecutionException e) {
+      throw new IOException("%s cannot be read: %s".formatted(file, e.getCause()), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while %s was read".formatted(file), e);
+    }
+  }
+
   private static boolean isOpenToOthers(Path file) throws IOException {
-    return file.getFileSystem().supportedFileAttributeViews().contains("posix")
+    return knowsOwners(file)
         && Files.getPosixFilePermissions(file).stream().anyMatch(OF_OTHERS::contains);
   }
 
+  private static boolean isOwn(Path file) throws IOException {
+    Path self = Path.of("/proc/self");
+    return !knowsOwners(file)
+        || !Files.exists(self)
+        || Files.getOwner(file).equals(Files.getOwner(self));
+  }
+
+  private static boolean knowsOwners(Path file) {
+    return file.getFileSystem().supportedFileAttributeViews().contains("posix");
+  }
+
   /** Returns a proof that its maker knows the key, for these words alone. */
-  Bits256 prove(String words) {
+  public Bits256 prove(String words) {
     try {
-      Mac mac = Mac.getInstance(ALGORITHM);
-      mac.init(secret);
-      return Bits256.of(mac.doFinal(words.getBytes(StandardCharsets.UTF_8)));
+      return Bits256.of(mac().doFinal(words.getBytes(StandardCharsets.UTF_8)));
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every JVM knows " + ALGORITHM, e);
     }
+  }
+
+  /** Returns a key for one purpose; who knows it learns nothing of this one. */
+  public JobKey derived(String purpose) {
+    return new JobKey(prove("key for " + purpose).bytes());
+  }
+
+  /** Returns a text that stands for a key of its own, for a file that hands it on. */
+  String text() {
+    return HexFormat.of().formatHex(prove("text").bytes());
+  }
+
+  Mac mac() throws GeneralSecurityException {
+    Mac mac = Mac.getInstance(ALGORITHM);
+    mac.init(secret);
+    return mac;
   }
 
   private static byte[] digest(byte[] text) {

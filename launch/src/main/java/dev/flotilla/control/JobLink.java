@@ -71,6 +71,19 @@ public interface JobLink extends AutoCloseable {
     return Optional.empty();
   }
 
+  /**
+   * Returns the values that the ranks of a job of several hosts leave for each other; empty where
+   * no launcher carries them.
+   */
+  default Optional<SharedValues> values() {
+    return Optional.empty();
+  }
+
+  /** Returns the key by which the ranks of this job know each other; empty without a launcher. */
+  default Optional<JobKey> pairKey() {
+    return Optional.empty();
+  }
+
   /** Ends this training's part; the process stays linked, and another training may follow. */
   @Override
   void close();

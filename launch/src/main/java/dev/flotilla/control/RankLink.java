@@ -124,6 +124,16 @@ final class RankLink implements JobLink {
     return channel.culprit(longest);
   }
 
+  @Override
+  public Optional<SharedValues> values() {
+    return channel.values();
+  }
+
+  @Override
+  public Optional<JobKey> pairKey() {
+    return channel.pairKey();
+  }
+
   /** Ends the training, not the process: heartbeats go on, and another training may follow. */
   @Override
   public void close() {

@@ -1,9 +1,12 @@
 package dev.flotilla.control;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** The end that listens: sends a challenge, checks the answer, and proves the key in turn. */
 final class ServerGreeter implements Connection.Greeter {
@@ -13,6 +16,7 @@ final class ServerGreeter implements Connection.Greeter {
   private final IntSupplier generation;
   private final Predicate<Identity> isTaken;
   private final Frame.Challenge challenge = new Frame.Challenge(Bits256.random());
+  private Frame.@Nullable Hello proved;
 
   /**
    * Creates a greeter for one connection.
@@ -57,7 +61,13 @@ final class ServerGreeter implements Connection.Greeter {
               : "rank %d is connected already".formatted(newcomer.number()));
     }
     wire.send(Greeting.welcome(key, challenge, hello));
+    proved = hello;
     return Optional.of(newcomer);
+  }
+
+  @Override
+  public Seal.Pair seals() {
+    return Greeting.seals(key, challenge, requireNonNull(proved), true);
   }
 
   private static IOException refusal(Wire wire, String reason) throws IOException {

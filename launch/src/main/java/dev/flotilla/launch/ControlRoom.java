@@ -5,6 +5,7 @@ import dev.flotilla.control.FailureNotice;
 import dev.flotilla.control.Frame;
 import dev.flotilla.control.Hub;
 import dev.flotilla.control.HubEvent;
+import dev.flotilla.control.JobKey;
 import dev.flotilla.control.Peer;
 import dev.flotilla.control.RankPlace;
 import dev.flotilla.control.SilenceWatch;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -58,14 +60,19 @@ final class ControlRoom implements AutoCloseable {
 
   /** Opens the channel of a launch. */
   static ControlRoom open(
-      LaunchSettings settings, MeetingFolder meeting, int masterPort, Console console)
+      LaunchSettings settings,
+      MeetingFolder meeting,
+      int masterPort,
+      Map<String, String> environment,
+      Console console)
       throws IOException {
     var folder = new ControlFolder(meeting.path());
     Hub hub = Hub.open();
     try {
       hub.listenForRanks(folder.listen(), folder.key());
       var others = new OtherHosts(settings, hub);
-      others.open(masterPort, console);
+      Optional<JobKey> shared = others.open(masterPort, environment, console);
+      folder.handOver(shared.orElse(folder.key()).derived("pairs of ranks"));
       return new ControlRoom(hub, folder, console, others);
     } catch (IOException | LaunchException e) {
       hub.close();

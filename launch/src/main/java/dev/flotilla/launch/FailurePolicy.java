@@ -13,9 +13,14 @@ import java.util.Optional;
  * @param stopGrace time for ranks to stop after a micro-step and save when asked to, 1 to 3600 s
  * @param hangTimeout silence after which a rank is taken for hung, 5 to 3600 s; zero for never
  * @param jobKey file with the key that the launchers of several hosts share
+ * @param insecure whether several hosts may do without one
  */
 public record FailurePolicy(
-    int maxRestarts, Duration stopGrace, Duration hangTimeout, Optional<Path> jobKey) {
+    int maxRestarts,
+    Duration stopGrace,
+    Duration hangTimeout,
+    Optional<Path> jobKey,
+    boolean insecure) {
 
   static final int MOST_RESTARTS = 1000;
   static final int LONGEST_SECONDS = 3600;
@@ -44,6 +49,12 @@ public record FailurePolicy(
     }
   }
 
+  /** States a policy under which several hosts need a key. */
+  public FailurePolicy(
+      int maxRestarts, Duration stopGrace, Duration hangTimeout, Optional<Path> jobKey) {
+    this(maxRestarts, stopGrace, hangTimeout, jobKey, false);
+  }
+
   /** Returns no restarts, 30 s to stop and save, and 8 s of silence before a rank is hung. */
   public static FailurePolicy defaults() {
     return new FailurePolicy(0, Duration.ofSeconds(30), Duration.ofSeconds(8), Optional.empty());
@@ -51,7 +62,7 @@ public record FailurePolicy(
 
   /** Returns this policy with another number of restarts. */
   public FailurePolicy withMaxRestarts(int restarts) {
-    return new FailurePolicy(restarts, stopGrace, hangTimeout, jobKey);
+    return new FailurePolicy(restarts, stopGrace, hangTimeout, jobKey, insecure);
   }
 
   boolean watchesForHangs() {

@@ -10,11 +10,11 @@ import dev.flotilla.control.RankPlace;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -51,41 +51,31 @@ final class OtherHosts {
     this.hub = hub;
   }
 
-  /** Opens the port for the others, or connects to it. */
-  void open(int masterPort, Console console) throws IOException {
+  /** Opens the port for the others, or connects to it; returns the key that all of them have. */
+  Optional<JobKey> open(int masterPort, Map<String, String> environment, Console console)
+      throws IOException {
     if (settings.isOneHost()) {
-      return;
+      return Optional.empty();
     }
-    JobKey key = key(console);
+    JobKey key = JobKeys.of(settings, console);
     int port = masterPort + 1;
+    String master = settings.masterAddress().orElseThrow();
     if (isFirst()) {
-      hub.listenForHosts(listen(port), key);
+      hub.listenForHosts(listen(ControlAddress.choose(master, port, environment, console)), key);
     } else {
-      String master = settings.masterAddress().orElseThrow();
       dial = new Dial(master, port, key, settings.nodeRank(), CONNECTING_TAKES);
       hub.dial(dial);
     }
+    return Optional.of(key);
   }
 
-  private JobKey key(Console console) throws IOException {
-    Optional<Path> file = settings.policy().jobKey();
-    if (file.isPresent()) {
-      return JobKey.read(file.get());
-    }
-    console.say(
-        "warning: the launchers of the %d hosts talk without a key: whoever reaches port %s + 1 of"
-                .formatted(settings.nodes(), "--master-port")
-            + " the first host can stop the job; give all the same --job-key-file");
-    return JobKey.known();
-  }
-
-  private static ServerSocketChannel listen(int port) throws IOException {
+  private static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
     ServerSocketChannel server = ServerSocketChannel.open();
     try {
-      return server.bind(new InetSocketAddress(port));
+      return server.bind(address);
     } catch (IOException e) {
       server.close();
-      throw MasterPort.taken(port, e);
+      throw MasterPort.taken(address.getPort(), e);
     }
   }
 

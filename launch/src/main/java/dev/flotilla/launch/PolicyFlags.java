@@ -20,7 +20,8 @@ final class PolicyFlags {
   }
 
   FailurePolicy policy() {
-    return new FailurePolicy(maxRestarts(), stopGrace(), hangTimeout(), jobKey());
+    boolean insecure = flags.value(FlagTable.INSECURE).isPresent();
+    return new FailurePolicy(maxRestarts(), stopGrace(), hangTimeout(), jobKey(), insecure);
   }
 
   private int maxRestarts() {

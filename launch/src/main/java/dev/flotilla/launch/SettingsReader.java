@@ -61,7 +61,7 @@ final class SettingsReader {
     Duration grace = grace();
     FailurePolicy policy = new PolicyFlags(flags, environment).policy();
     checkRendezvous();
-    warnOfNeedlessKey(nodes);
+    checkKey(nodes, policy);
     Optional<String> backend = backend();
     if (!flags.problems().isEmpty()) {
       return Optional.empty();
@@ -88,9 +88,17 @@ final class SettingsReader {
     }
   }
 
-  private void warnOfNeedlessKey(int nodes) {
+  private void checkKey(int nodes, FailurePolicy policy) {
+    if (nodes > 1 && policy.jobKey().isEmpty() && !policy.insecure()) {
+      flags.problem(JobKeys.missing(nodes));
+    }
     if (nodes == 1 && flags.value(FlagTable.JOB_KEY).isPresent()) {
       flags.warn(FlagTable.JOB_KEY, "it is for the launchers of several hosts, and this is one");
+    }
+    if (policy.insecure() && (nodes == 1 || policy.jobKey().isPresent())) {
+      flags.warn(
+          FlagTable.INSECURE,
+          nodes == 1 ? "one host makes a key by itself" : "the job has a key, which is used");
     }
   }
 

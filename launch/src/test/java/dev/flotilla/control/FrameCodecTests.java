@@ -37,7 +37,9 @@ class FrameCodecTests {
                 RankPlace.unknown(1),
                 new RankPlace(2, 391, 97, "saving", 812, "all-reduce", 4096, true))),
         new Frame.HostEnded(1),
-        new Frame.NextAttempt(-1, 1000, "no"));
+        new Frame.NextAttempt(-1, 1000, "no"),
+        new Frame.Put("key", ByteBuffer.wrap(new byte[] {1, 2, 3})),
+        new Frame.Value("key", ByteBuffer.allocate(0)));
   }
 
   private static FailureNotice notice(String cause, List<String> lines) {
@@ -101,7 +103,7 @@ class FrameCodecTests {
     var bytes = new byte[random.nextInt(200)];
     random.nextBytes(bytes);
     if (bytes.length > 0) {
-      bytes[0] = (byte) random.nextInt(20);
+      bytes[0] = (byte) random.nextInt(22);
     }
     return bytes;
   }

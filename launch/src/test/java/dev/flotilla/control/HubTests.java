@@ -59,12 +59,23 @@ class HubTests {
   }
 
   private static Frame receive(Wire wire) throws Exception {
-    List<Frame> frames = wire.receive();
+    var frames = new ArrayList<Frame>();
     while (frames.isEmpty()) {
+      wire.receiveOne((frame, _) -> frames.add(frame));
       Thread.sleep(1);
-      frames = wire.receive();
     }
     return frames.getFirst();
+  }
+
+  /** A rank that has greeted, with the seals of its connection. */
+  private Wire join(Identity identity) throws Exception {
+    var wire = new Wire(connect());
+    var greeter = new ClientGreeter(folder.key(), identity);
+    assertThat(greeter.take(receive(wire), wire)).isEmpty();
+    assertThat(greeter.take(receive(wire), wire)).isPresent();
+    wire.trust(greeter.seals());
+    assertThat(next()).isEqualTo(new HubEvent.Joined(identity.peer()));
+    return wire;
   }
 
   private HubEvent next() throws InterruptedException {
@@ -186,6 +197,55 @@ class HubTests {
     }
 
     assertThat(next()).isEqualTo(new HubEvent.Left(new Peer.Rank(0)));
+  }
+
+  @Test
+  void takesSealedFramesInTheirOrderAndNothingElseAfterTheGreeting() throws Exception {
+    var sealed = join(Identity.ofRank(0, 0));
+    sealed.send(new Frame.StopAsked("SIGTERM"), 0);
+    assertThat(next())
+        .isEqualTo(new HubEvent.Came(new Peer.Rank(0), new Frame.StopAsked("SIGTERM")));
+
+    join(Identity.ofRank(1, 0));
+    ByteBuffer plain = FrameCodec.encode(new Frame.StopAsked("SIGTERM"));
+    opened.get(1).write(plain);
+
+    assertThat(next()).isEqualTo(new HubEvent.Left(new Peer.Rank(1)));
+  }
+
+  @Test
+  void cutsARankThatSpeaksInTheNameOfAnotherAttempt() throws Exception {
+    Wire rank = join(Identity.ofRank(0, 0));
+    rank.send(new Frame.StopAsked("SIGTERM"), 1);
+
+    assertThat(next()).isEqualTo(new HubEvent.Left(new Peer.Rank(0)));
+  }
+
+  @Test
+  void cutsRanksOfAnEarlierAttemptWhenTheNextBegins() throws Exception {
+    join(Identity.ofRank(0, 0));
+    hub.expect(1);
+
+    assertThat(next()).isEqualTo(new HubEvent.Left(new Peer.Rank(0)));
+    assertThat(greet(folder.key(), Identity.ofRank(0, 0)))
+        .isEqualTo(new Frame.Refused("this rank belongs to an earlier attempt"));
+  }
+
+  @Test
+  void aFloodPushesNobodyOutWhoHasBegunToGreet() throws Exception {
+    var first = new Wire(connect());
+    Frame.Hello hello =
+        Greeting.hello(folder.key(), (Frame.Challenge) receive(first), Identity.ofRank(0, 0));
+    ByteBuffer bytes = FrameCodec.encode(hello);
+    SocketChannel begun = opened.getFirst();
+    begun.write(bytes.slice(0, 20));
+    Thread.sleep(50);
+    for (int i = 0; i < 400; i++) {
+      connect();
+    }
+    begun.write(bytes.slice(20, bytes.remaining() - 20));
+
+    assertThat(receive(first)).isInstanceOf(Frame.Welcome.class);
   }
 
   @Test

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,7 +26,16 @@ class LaunchFlagsTests {
   private static final List<AppOption> APP =
       List.of(new AppOption("--set", true), new AppOption("--json", false));
 
+  /** Several hosts have a key unless they shall not. */
   private static ParsedFlags parse(Map<String, String> environment, String... arguments) {
+    var known = new HashMap<>(environment);
+    if (!environment.containsKey("no key")) {
+      known.putIfAbsent("FLOTILLA_JOB_KEY_FILE", "key of all tests");
+    }
+    return parseOnly(known, arguments);
+  }
+
+  private static ParsedFlags parseOnly(Map<String, String> environment, String... arguments) {
     return new LaunchFlags(environment, 6, () -> Set.of("10.0.0.2", "127.0.0.1"), APP)
         .parse(List.of(arguments));
   }
@@ -303,7 +313,8 @@ class LaunchFlagsTests {
     assertThat(policy)
         .isEqualTo(
             new FailurePolicy(3, Duration.ofSeconds(60), Duration.ZERO, Optional.of(Path.of("k"))));
-    assertThat(parse("").settings().policy()).isEqualTo(FailurePolicy.defaults());
+    assertThat(parse(Map.of("no key", "")).settings().policy())
+        .isEqualTo(FailurePolicy.defaults());
     assertThat(parse(Map.of("FLOTILLA_JOB_KEY_FILE", "e")).settings().policy().jobKey())
         .contains(Path.of("e"));
   }
@@ -365,11 +376,26 @@ class LaunchFlagsTests {
         "--gloo_port 6767 | --gloo_port has no effect",
         "--log_level INFO | --log_level has no effect",
         "--job-key-file k | --job-key-file has no effect: it is for the launchers of several hosts",
+        "--insecure | --insecure has no effect: one host makes a key by itself",
       })
   void warnsOfWhatHasNoEffect(String line, String warning) {
     assertThat(parse(line).warnings())
         .singleElement()
         .satisfies(it -> assertThat(it).contains(warning));
+  }
+
+  @Test
+  void severalHostsNeedAKeyUnlessTheyShallBeInsecure() {
+    var line = "--nnodes 2 --node-rank 0 --master-addr a --master-port 5";
+    var none = Map.of("no key", "");
+
+    assertThat(problems(none, line))
+        .singleElement()
+        .asString()
+        .startsWith("2 hosts need a key")
+        .contains("--job-key-file", "--insecure");
+    assertThat(parse(none, words(line + " --insecure")).settings().policy().insecure()).isTrue();
+    assertThat(parse(none, words("--nproc 2")).settings().policy().insecure()).isFalse();
   }
 
   @Test
@@ -384,6 +410,6 @@ class LaunchFlagsTests {
         .allSatisfy(option -> assertThat(option.doc()).endsWith("."))
         .extracting(LaunchFlags.Described::names)
         .contains("--nproc-per-node, --nproc N|auto|gpu", "--standalone", "--job-key-file FILE")
-        .hasSize(22);
+        .hasSize(23);
   }
 }

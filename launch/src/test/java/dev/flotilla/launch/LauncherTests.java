@@ -91,7 +91,8 @@ class LauncherTests {
             "default",
             launch.logs(),
             Duration.ofSeconds(5),
-            FailurePolicy.defaults());
+            new FailurePolicy(
+                0, Duration.ofSeconds(30), Duration.ofSeconds(8), Optional.empty(), true));
     launch.with("FLOTILLA_RENDEZVOUS_FILE", "/stale").with("OMP_NUM_THREADS", "7");
 
     launch.run(settings, "*:place", "*:env:PADDLE_CURRENT_ENDPOINT", "*:env:OMP_NUM_THREADS");
@@ -103,6 +104,7 @@ class LauncherTests {
         .contains("OMP_NUM_THREADS=7");
     assertThat(Files.readAllLines(launch.logs().resolve("endpoints.log")))
         .contains("10.1.2.3:1", "10.1.2.4:2");
+    assertThat(launch.err()).contains("flotilla: warning: INSECURE: the 2 hosts have no key");
   }
 
   @Test
