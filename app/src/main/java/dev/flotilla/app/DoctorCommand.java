@@ -38,7 +38,7 @@ import picocli.CommandLine.Command;
     },
     customSynopsis = {
       "flotilla doctor [--nproc N] [--out DIR] [--json]",
-      "flotilla doctor --nnodes N --node-rank I --master-addr HOST [--nproc N] [--json]"
+      "flotilla doctor --nnodes N --node-rank I --master-addr HOST [--nproc N] --job-key-file FILE"
     },
     footer = {
       "",

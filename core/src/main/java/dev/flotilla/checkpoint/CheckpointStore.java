@@ -1,5 +1,6 @@
 package dev.flotilla.checkpoint;
 
+import dev.flotilla.control.PrivateFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -68,6 +69,7 @@ final class CheckpointStore {
     if (!Files.isDirectory(folder)) {
       Files.createDirectories(folder, RealDisk.owner("rwx------"));
     }
+    PrivateFiles.requireOwn(folder);
   }
 
   /**

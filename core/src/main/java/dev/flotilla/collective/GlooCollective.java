@@ -50,6 +50,7 @@ final class GlooCollective implements Collective {
   public Pending allReduce(Tensor tensor, Reduction reduction, Traffic traffic) {
     TensorChecks.dense(tensor);
     long bytes = TensorChecks.bytes(tensor);
+    check("all-reduce " + reduction, tensor);
     try (var _ = TensorScope.open()) {
       return start(
           Operation.starting("all-reduce", tensor, timeout),
@@ -63,6 +64,11 @@ final class GlooCollective implements Collective {
     return group -> group.allreduce(new TensorVector(piece), options().of(reduction));
   }
 
+  private void check(String name, Tensor tensor) {
+    member.check(
+        () -> "%s of %d %s".formatted(name, tensor.numel(), TensorChecks.type(tensor)), timeout);
+  }
+
   /** What lies on a GPU is copied to the host by Gloo, which is better done at once. */
   private List<Tensor> pieces(Tensor tensor) {
     return tensor.is_cuda() ? List.of(tensor) : Elements.pieces(tensor, size() * BYTES_OF_STEP);
@@ -73,6 +79,7 @@ final class GlooCollective implements Collective {
     TensorChecks.dense(tensor);
     TensorChecks.root(root, size());
     long bytes = TensorChecks.bytes(tensor);
+    check("broadcast from " + root, tensor);
     return start(
         Operation.starting("broadcast", tensor, timeout),
         traffic,
@@ -84,6 +91,7 @@ final class GlooCollective implements Collective {
   public Pending allGather(Tensor whole, Tensor part, Traffic traffic) {
     TensorChecks.gathers(whole, part, size());
     long bytes = TensorChecks.bytes(part);
+    check("all-gather", part);
     if (size() == 2) {
       return messages(
           Operation.starting("all-gather", part, timeout),
@@ -103,6 +111,7 @@ final class GlooCollective implements Collective {
   public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
     TensorChecks.exchanges(output, input, size());
     long bytes = TensorChecks.bytes(input);
+    check("all-to-all", input);
     return messages(
         Operation.starting("all-to-all", input, timeout),
         traffic,
@@ -113,6 +122,7 @@ final class GlooCollective implements Collective {
   @Override
   public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
     TensorChecks.slices(whole, own, slices, this);
+    check("all-gather of slices", whole);
     return messages(
         Operation.starting("all-gather", whole, timeout),
         traffic,
@@ -127,6 +137,7 @@ final class GlooCollective implements Collective {
   @Override
   public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic) {
     TensorChecks.slices(whole, own, slices, this);
+    check("reduce-scatter", whole);
     return ScatteredSum.of(
         own,
         size(),
@@ -213,6 +224,7 @@ final class GlooCollective implements Collective {
 
   @Override
   public void barrier() {
+    member.check(() -> "barrier", timeout);
     var operation = Operation.starting("barrier", timeout);
     var pending = member.group().start(operation, List.of(it -> it.barrier(options().barrier())));
     member.ledger().timed(pending).await();

@@ -13,7 +13,7 @@ final class GlooConnection {
 
   /** Connects all ranks of a roster with each other; all of them must be there. */
   static NativeGroup open(
-      NativeStore store,
+      MeetingPoint store,
       String prefix,
       Roster roster,
       int rank,

@@ -1,6 +1,8 @@
 package dev.flotilla.collective;
 
+import dev.flotilla.control.JobLink;
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.world.RankEnvironment;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import java.io.IOException;
@@ -18,12 +20,12 @@ final class GlooWorld {
   private static final String NAME = "world";
 
   private final World world;
-  private final NativeStore store;
+  private final MeetingPoint store;
   private final InetAddress address;
   private final CollectiveSettings settings;
 
   private GlooWorld(
-      World world, NativeStore store, InetAddress address, CollectiveSettings settings) {
+      World world, MeetingPoint store, InetAddress address, CollectiveSettings settings) {
     this.world = world;
     this.store = store;
     this.address = address;
@@ -74,10 +76,7 @@ final class GlooWorld {
     var master = MasterAddress.resolve(tcp);
     var network = environment.getOrDefault("GLOO_SOCKET_IFNAME", "").split(",", 2)[0].strip();
     var chosen = network.isEmpty() ? null : LocalAddress.ofInterface(network);
-    var store =
-        world.isLeader() && !tcp.hostedElsewhere()
-            ? NativeStore.serve(master, world.isOneHost(), settings.joinTimeout())
-            : NativeStore.connect(master, world.rank(), settings.joinTimeout());
+    var store = meetingPoint(world, tcp, master, settings, environment);
     try {
       var seen = new MasterViews(store.prefixed(NAME + "/master/"), world, master);
       var address = chosen == null ? seen.localAddress(settings.joinTimeout()) : chosen;
@@ -85,6 +84,33 @@ final class GlooWorld {
     } catch (RuntimeException e) {
       store.close();
       throw e;
+    }
+  }
+
+  /** Ranks that have launchers meet through these; without, a store is served at the master's. */
+  private static MeetingPoint meetingPoint(
+      World world,
+      Rendezvous.Tcp tcp,
+      MasterAddress master,
+      CollectiveSettings settings,
+      Map<String, String> environment) {
+    var values = JobLink.ofThisProcess().values();
+    var folder = RankEnvironment.controlFolder(environment);
+    if (values.isPresent() && folder.isPresent()) {
+      var meeting = "meeting " + values.get().nextMeeting();
+      return ControlMeeting.begin(
+          values.get(), meeting, newFile(folder.get(), world), settings.joinTimeout());
+    }
+    return world.isLeader() && !tcp.hostedElsewhere()
+        ? NativeStore.serve(master, world.isOneHost(), settings.joinTimeout())
+        : NativeStore.connect(master, world.rank(), settings.joinTimeout());
+  }
+
+  private static Path newFile(Path folder, World world) {
+    try {
+      return Files.createTempFile(folder, "store." + world.rank() + ".", "");
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot write to the launcher's folder", failure);
     }
   }
 
@@ -118,7 +144,7 @@ final class GlooWorld {
   }
 
   private void claimRank(PeerInfo self) {
-    if (store.prefixed(NAME + "/").claim("claim/" + world.rank()) > 1) {
+    if (store.claim(NAME + "/claim/" + world.rank()) > 1) {
       throw new RendezvousException(
           ("%s is not the first rank %d at %s: either two processes have this rank, or the meeting"
                   + " point is left over from an earlier run; every run needs a fresh one")

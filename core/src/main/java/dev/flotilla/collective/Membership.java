@@ -1,12 +1,25 @@
 package dev.flotilla.collective;
 
+import dev.flotilla.control.JobKey;
+import dev.flotilla.control.JobLink;
 import java.net.InetAddress;
+import java.util.stream.Collectors;
 
 /** What a rank needs to form groups with others: the store, its address and the settings. */
-record Membership(NativeStore store, InetAddress address, CollectiveSettings settings) {
+record Membership(MeetingPoint store, InetAddress address, CollectiveSettings settings) {
+
+  /** How often ranks connect anew where a connection is not proved. */
+  private static final int MOST_TRIES = 3;
+
+  private static final String PROVED = "proved";
 
   /** Connects the ranks of a group, which have met; {@code name} is the same on all of them. */
   NativeGroup form(String name, Roster roster, int rank) {
+    var key = JobLink.ofThisProcess().pairKey();
+    return key.isEmpty() ? connect(name, roster, rank) : formProved(name, roster, rank, key.get());
+  }
+
+  private NativeGroup connect(String name, Roster roster, int rank) {
     var group = GlooConnection.open(store, name + "/gloo", roster, rank, address, settings);
     try {
       // Otherwise a rank could leave while another is still connecting to it, which then fails.
@@ -16,6 +29,36 @@ record Membership(NativeStore store, InetAddress address, CollectiveSettings set
       group.close();
       throw e;
     }
+  }
+
+  /** Goes on only when every rank has proved every connection of its own. */
+  private NativeGroup formProved(String name, Roster roster, int rank, JobKey key) {
+    String problems = "";
+    for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
+      var tried = attempt == 0 ? name : "%s/again %d".formatted(name, attempt);
+      var listener = GlooListener.beforeForming();
+      var group = connect(tried, roster, rank);
+      var own = PairProof.problem(group, tried, rank, key, PairProof.TAKES);
+      problems = problems(tried, roster, rank, own.isEmpty() ? PROVED : own);
+      if (problems.isEmpty()) {
+        listener.close();
+        return group;
+      }
+      group.close();
+    }
+    throw new RendezvousException(
+        ("unauthenticated peer: %s could not prove its connections in %d tries (%s); a stranger"
+                + " reaches the ports of this job: close them to others")
+            .formatted(roster.self(), MOST_TRIES, problems));
+  }
+
+  /** Returns what ranks say of connections that they could not prove. */
+  private String problems(String tried, Roster roster, int rank, String own) {
+    return await(tried + "/proof/", rank, roster.size(), roster.self(), own).byRank().entrySet()
+        .stream()
+        .filter(it -> !it.getValue().equals(PROVED))
+        .map(it -> "rank %d: %s".formatted(it.getKey(), it.getValue()))
+        .collect(Collectors.joining("; "));
   }
 
   /** Puts this rank up, and returns all ranks once they are there. */

@@ -85,6 +85,19 @@ final class NativeGroup implements AutoCloseable {
     }
   }
 
+  /**
+   * Sends and receives messages that are no collective: nothing is noted, and a failure is the
+   * caller's to explain.
+   *
+   * @throws RuntimeException if one of them takes longer
+   */
+  void exchange(List<Function<Backend, Work>> messages, Duration longest) {
+    try (var _ = TensorScope.open()) {
+      var works = messages.stream().map(message -> message.apply(group)).toList();
+      works.forEach(work -> waitFor(work, longest));
+    }
+  }
+
   /** Returns the next number by which ranks tell their messages apart; all ranks count alike. */
   int nextTag() {
     return tags.getAndUpdate(tag -> tag == Integer.MAX_VALUE ? 0 : tag + 1);
@@ -106,7 +119,8 @@ final class NativeGroup implements AutoCloseable {
     }
   }
 
-  private CollectiveException failed(Operation operation, RuntimeException cause) {
+  /** Notes that the group has failed; returns what to throw. */
+  CollectiveException failed(Operation operation, RuntimeException cause) {
     var exception = operation.failed(roster, link.culprit(NOTICE_TAKES), cause);
     if (failure == null) {
       failure = exception;

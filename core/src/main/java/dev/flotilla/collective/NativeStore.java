@@ -4,11 +4,16 @@ import dev.flotilla.memory.TensorScope;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.chrono.Milliseconds;
 import org.bytedeco.pytorch.FileStore;
 import org.bytedeco.pytorch.IntOptional;
 import org.bytedeco.pytorch.PrefixStore;
 import org.bytedeco.pytorch.Store;
+import org.bytedeco.pytorch.StringVector;
 import org.bytedeco.pytorch.TCPStore;
 import org.bytedeco.pytorch.TCPStoreOptions;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * it over twice aborts the process. {@code clone()} returns a counted handle to an equivalent
  * store, so only clones leave this class.
  */
-final class NativeStore implements AutoCloseable {
+final class NativeStore implements MeetingPoint {
 
   /** Any number of ranks may come; whoever made the file deletes it. */
   private static final int UNKNOWN_WORKERS = -1;
@@ -85,20 +90,57 @@ final class NativeStore implements AutoCloseable {
     }
   }
 
-  boolean isServed() {
+  @Override
+  public boolean isServed() {
     return server != null;
   }
 
-  String place() {
+  @Override
+  public String place() {
     return place;
   }
 
-  NativeKeyValueStore prefixed(String prefix) {
+  @Override
+  public NativeKeyValueStore prefixed(String prefix) {
     return new NativeKeyValueStore(client, place, prefix);
   }
 
-  /** Returns a handle for native code that owns its part of the store. */
-  Store part(String prefix) {
+  @Override
+  public long claim(String key) {
+    return prefixed("").claim(key);
+  }
+
+  /** Returns all entries but those with these keys. */
+  Map<String, byte[]> entriesExcept(Set<String> known) {
+    try (var _ = TensorScope.open()) {
+      var entries = new TreeMap<String, byte[]>();
+      var keys = client.listKeys();
+      for (long i = 0; i < keys.size(); i++) {
+        var key = keys.get(i).getString();
+        // A store lists what it counts for itself too, under names by which nothing is found.
+        if (!known.contains(key) && client.check(new StringVector(key))) {
+          entries.put(key, client.get_to_str(new BytePointer(key)).getStringBytes());
+        }
+      }
+      return entries;
+    } catch (RuntimeException e) {
+      throw new RendezvousException(
+          "the store in %s cannot be read (%s)".formatted(place, NativeText.firstLine(e)), e);
+    }
+  }
+
+  /** Sets an entry to any bytes. */
+  void set(String key, byte[] value) {
+    try (var _ = TensorScope.open()) {
+      client.set(new BytePointer(key), new BytePointer(value).limit(value.length));
+    } catch (RuntimeException e) {
+      throw new RendezvousException(
+          "the store in %s cannot be written (%s)".formatted(place, NativeText.firstLine(e)), e);
+    }
+  }
+
+  @Override
+  public Store part(String prefix) {
     return new PrefixStore(prefix, client).clone();
   }
 

@@ -18,7 +18,7 @@ final class NcclConnection {
 
   /** Connects the GPUs of all ranks of a roster; all of them must be there. */
   static NativeGroup open(
-      NativeStore store,
+      MeetingPoint store,
       String prefix,
       Roster roster,
       int rank,

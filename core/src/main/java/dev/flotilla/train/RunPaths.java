@@ -1,5 +1,6 @@
 package dev.flotilla.train;
 
+import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.settings.ConfigException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -82,6 +83,7 @@ public final class RunPaths {
       if (!Files.isDirectory(folder)) {
         Files.createDirectories(folder, owner("rwx------"));
       }
+      PrivateFiles.requireOwn(folder);
     } catch (IOException failure) {
       throw unwritable(folder, failure);
     }

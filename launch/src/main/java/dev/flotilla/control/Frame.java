@@ -145,4 +145,18 @@ public sealed interface Frame {
       value = value.asReadOnlyBuffer();
     }
   }
+
+  /**
+   * Asks whether every value has come that was kept before.
+   *
+   * @param number what the answer repeats
+   */
+  record Sync(long number) implements Frame {}
+
+  /**
+   * Every value has come that was kept before the question.
+   *
+   * @param number that of the question
+   */
+  record Synced(long number) implements Frame {}
 }

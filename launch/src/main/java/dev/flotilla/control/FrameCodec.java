@@ -70,6 +70,8 @@ final class FrameCodec {
           new FrameOutput(17).number(generation).longNumber(delay).text(reason);
       case Frame.Put(var key, var value) -> new FrameOutput(18).text(key).bytes(value);
       case Frame.Value(var key, var value) -> new FrameOutput(19).text(key).bytes(value);
+      case Frame.Sync(var number) -> new FrameOutput(20).longNumber(number);
+      case Frame.Synced(var number) -> new FrameOutput(21).longNumber(number);
     };
   }
 
@@ -108,6 +110,8 @@ final class FrameCodec {
       case 17 -> new Frame.NextAttempt(in.number(), in.longNumber(), in.text());
       case 18 -> new Frame.Put(in.text(), in.bytes());
       case 19 -> new Frame.Value(in.text(), in.bytes());
+      case 20 -> new Frame.Sync(in.longNumber());
+      case 21 -> new Frame.Synced(in.longNumber());
       default -> throw new FrameException("there is no frame of kind " + tag);
     };
   }

@@ -42,6 +42,7 @@ public final class Hub implements AutoCloseable {
   private final Map<Peer, Connection> peers = new HashMap<>();
   private final WaitingRoom strangers = new WaitingRoom();
   private final KeptValues values = new KeptValues();
+  private final OpenQuestions questions = new OpenQuestions();
   private final List<Dial> dials = new ArrayList<>();
   private final Map<Connection, Dial> dialled = new HashMap<>();
   private final Thread thread;
@@ -108,6 +109,7 @@ public final class Hub implements AutoCloseable {
     submit(
         () -> {
           values.forgetBefore(attempt);
+          questions.forgetBefore(attempt);
           List.copyOf(peers.values()).stream().filter(this::isOutdated).forEach(this::drop);
         });
   }
@@ -251,9 +253,28 @@ public final class Hub implements AutoCloseable {
       case Frame.Put(var key, var value) when !followsAnother ->
           keep(attempt, new Frame.Value(key, value));
       case Frame.Value value when followsAnother && from.isHost() -> keep(attempt, value);
-      case Frame.Put _, Frame.Value _ ->
+      case Frame.Sync(long number) when followsAnother && !from.isHost() ->
+          passOn(new OpenQuestions.Question(from.peer(), number, attempt));
+      case Frame.Sync(long number) when !followsAnother ->
+          sendNow(from.peer()::equals, new Frame.Synced(number), attempt);
+      case Frame.Synced(long number) when followsAnother && from.isHost() ->
+          questions.answered(number).ifPresent(this::answer);
+      case Frame.Put _, Frame.Value _, Frame.Sync _, Frame.Synced _ ->
           throw new FrameException("a value comes from where none is kept");
       default -> events.add(new HubEvent.Came(from.peer(), frame));
+    }
+  }
+
+  private void passOn(OpenQuestions.Question question) {
+    var sync = new Frame.Sync(questions.add(question));
+    sendNow(Peer.Host.class::isInstance, sync, question.attempt());
+  }
+
+  /** What was kept before the question has been passed to the rank before this. */
+  private void answer(OpenQuestions.Question question) {
+    if (question.attempt() == generation) {
+      sendNow(
+          question.peer()::equals, new Frame.Synced(question.number()), question.attempt());
     }
   }
 
@@ -279,6 +300,9 @@ public final class Hub implements AutoCloseable {
       values
           .unconfirmed()
           .forEach((attempt, puts) -> puts.forEach(put -> sendNow(connection, put, attempt)));
+      questions
+          .all()
+          .forEach((number, it) -> sendNow(connection, new Frame.Sync(number), it.attempt()));
     } else {
       for (int attempt : values.attempts()) {
         values.of(attempt).forEach(value -> sendNow(connection, value, attempt));

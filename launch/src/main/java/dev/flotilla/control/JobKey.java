@@ -75,7 +75,7 @@ public final class JobKey {
           "%s can be read by others; a key file must have mode 0600 (chmod 600 %s)"
               .formatted(file, file));
     }
-    if (!isOwn(file)) {
+    if (!PrivateFiles.isOwn(file)) {
       throw new IOException(
           "%s belongs to %s; a key file must be your own".formatted(file, Files.getOwner(file)));
     }
@@ -129,13 +129,6 @@ public final class JobKey {
   private static boolean isOpenToOthers(Path file) throws IOException {
     return knowsOwners(file)
         && Files.getPosixFilePermissions(file).stream().anyMatch(OF_OTHERS::contains);
-  }
-
-  private static boolean isOwn(Path file) throws IOException {
-    Path self = Path.of("/proc/self");
-    return !knowsOwners(file)
-        || !Files.exists(self)
-        || Files.getOwner(file).equals(Files.getOwner(self));
   }
 
   private static boolean knowsOwners(Path file) {

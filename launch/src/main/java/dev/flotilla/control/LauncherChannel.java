@@ -200,6 +200,7 @@ final class LauncherChannel implements RankChannel {
         send(new Frame.Dumped(), wire);
       }
       case Frame.Value value -> values.take(value);
+      case Frame.Synced answer -> values.take(answer);
       case Frame.Leave() -> {
         gate.cancel();
         RankLink known = link;

@@ -91,9 +91,33 @@ public final class PrivateFiles {
         && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
   }
 
-  /** Makes a folder and its parents, the new ones with mode 0700. */
+  /**
+   * Makes a folder and its parents, the new ones with mode 0700.
+   *
+   * @throws IOException also if the folder exists and belongs to somebody else
+   */
   public static void createFolders(Path folder) throws IOException {
     Files.createDirectories(folder, mode(folder.toAbsolutePath(), FOLDER_MODE));
+    requireOwn(folder);
+  }
+
+  /**
+   * Makes sure that a folder, and a link that leads to it, belong to this user: whoever owns it can
+   * exchange what is written there.
+   */
+  public static void requireOwn(Path folder) throws IOException {
+    if (!isOwn(folder) || !isOwn(folder, LinkOption.NOFOLLOW_LINKS)) {
+      throw new IOException(
+          "%s belongs to %s; name a folder of your own".formatted(folder, Files.getOwner(folder)));
+    }
+  }
+
+  /** Tells whether a path belongs to the user of this process, where that can be known. */
+  static boolean isOwn(Path path, LinkOption... options) throws IOException {
+    Path self = Path.of("/proc/self");
+    return !knowsOwners(path)
+        || !Files.exists(self)
+        || Files.getOwner(path, options).equals(Files.getOwner(self));
   }
 
   /** Deletes a folder with all it holds; follows no link. */

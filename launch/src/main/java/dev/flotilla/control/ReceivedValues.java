@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** A rank's copy of the values; its channel fills it. */
@@ -27,6 +28,8 @@ final class ReceivedValues implements SharedValues {
   private final Consumer<Frame> send;
   private final Map<String, byte[]> values = new ConcurrentHashMap<>();
   private final Queue<Unconfirmed> unconfirmed = new ConcurrentLinkedQueue<>();
+  private final Map<Long, CompletableFuture<Boolean>> unanswered = new ConcurrentHashMap<>();
+  private final AtomicLong questions = new AtomicLong();
   private final AtomicInteger meetings = new AtomicInteger();
   private volatile long lastUse = System.nanoTime() - BUSY_NANOS;
   private volatile boolean isLost;
@@ -51,21 +54,39 @@ final class ReceivedValues implements SharedValues {
     var waiting =
         new Unconfirmed(new Frame.Value(key, put.value()), new CompletableFuture<Boolean>());
     unconfirmed.add(waiting);
-    used();
-    send.accept(put);
     try {
-      boolean _ = waiting.isKept.get(longest.toMillis(), TimeUnit.MILLISECONDS);
+      await(put, waiting.isKept, longest);
+    } finally {
+      unconfirmed.remove(waiting);
+    }
+  }
+
+  @Override
+  public void sync(Duration longest) throws IOException {
+    long number = questions.incrementAndGet();
+    var answer = new CompletableFuture<Boolean>();
+    unanswered.put(number, answer);
+    try {
+      await(new Frame.Sync(number), answer, longest);
+    } finally {
+      unanswered.remove(number);
+    }
+  }
+
+  private void await(Frame question, CompletableFuture<Boolean> answer, Duration longest)
+      throws IOException {
+    used();
+    send.accept(question);
+    try {
+      boolean _ = answer.get(longest.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       throw new IOException(
-          "the first host's launcher did not confirm a value within %d s"
-              .formatted(longest.toSeconds()));
+          "the first host's launcher did not answer within %d s".formatted(longest.toSeconds()));
     } catch (ExecutionException e) {
       throw lost();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while a value was put", e);
-    } finally {
-      unconfirmed.remove(waiting);
+      throw new IOException("interrupted while waiting for the first host's launcher", e);
     }
   }
 
@@ -109,14 +130,23 @@ final class ReceivedValues implements SharedValues {
         .forEach(waiting -> waiting.isKept.complete(true));
   }
 
+  /** Takes the answer that everything has come. */
+  void take(Frame.Synced answer) {
+    CompletableFuture<Boolean> waiting = unanswered.get(answer.number());
+    if (waiting != null) {
+      waiting.complete(true);
+    }
+  }
+
   /** Tells whether a rank waits for values just now. */
   boolean isBusy() {
-    return !unconfirmed.isEmpty() || System.nanoTime() - lastUse < BUSY_NANOS;
+    return !unconfirmed.isEmpty() || !unanswered.isEmpty() || System.nanoTime() - lastUse < BUSY_NANOS;
   }
 
   /** Ends all waiting: the channel is gone. */
   void lose() {
     isLost = true;
     unconfirmed.forEach(waiting -> waiting.isKept.completeExceptionally(lost()));
+    unanswered.values().forEach(waiting -> waiting.completeExceptionally(lost()));
   }
 }

@@ -9,8 +9,8 @@ import java.util.Optional;
  * Values that the ranks of a job of several hosts leave for each other.
  *
  * <p>The launchers carry them from rank to rank, authenticated as everything on the control channel
- * is; the first host's keeps them, and forgets them when the next attempt begins. Every rank has all
- * of them, in the same order, so that reading costs nothing.
+ * is; the first host's keeps them, and forgets them when the next attempt begins. Every rank has a
+ * copy of them, which follows soon.
  */
 public interface SharedValues {
 
@@ -26,6 +26,13 @@ public interface SharedValues {
    * @throws IOException if that takes longer, or the launcher is lost
    */
   void put(String key, byte[] value, Duration longest) throws IOException;
+
+  /**
+   * Waits until every value has come that was kept before this call.
+   *
+   * @throws IOException if that takes longer, or the launcher is lost
+   */
+  void sync(Duration longest) throws IOException;
 
   /**
    * Returns a value, if it has come.

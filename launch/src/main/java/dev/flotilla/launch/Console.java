@@ -11,6 +11,7 @@ final class Console {
 
   private final PrintStream out;
   private final PrintStream err;
+  private final TerminalFilter filter = new TerminalFilter();
   private final ReentrantLock lock = new ReentrantLock();
   private volatile boolean insideLine;
 
@@ -19,11 +20,12 @@ final class Console {
     this.err = output.err();
   }
 
-  /** Passes on output of a rank, byte by byte as it came. */
+  /** Passes on output of a rank as it came, but for what could command a terminal. */
   void pass(byte[] bytes, int count) {
     lock.lock();
     try {
-      out.write(bytes, 0, count);
+      byte[] shown = filter.filter(bytes, count);
+      out.write(shown, 0, shown.length);
       out.flush();
       insideLine = bytes[count - 1] != '\n';
     } finally {
@@ -38,7 +40,7 @@ final class Console {
 
   /** Prints one of the launcher's own messages. */
   void say(String message) {
-    apart(err, PREFIX + message + "\n");
+    apart(err, PREFIX + TerminalFilter.text(message) + "\n");
   }
 
   /** Prints on a line of its own, also when the lock is held by someone a full pipe has stopped. */

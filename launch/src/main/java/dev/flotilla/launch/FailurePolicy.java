@@ -14,13 +14,15 @@ import java.util.Optional;
  * @param hangTimeout silence after which a rank is taken for hung, 5 to 3600 s; zero for never
  * @param jobKey file with the key that the launchers of several hosts share
  * @param insecure whether several hosts may do without one
+ * @param checksCollectives whether ranks compare each collective before they carry it out
  */
 public record FailurePolicy(
     int maxRestarts,
     Duration stopGrace,
     Duration hangTimeout,
     Optional<Path> jobKey,
-    boolean insecure) {
+    boolean insecure,
+    boolean checksCollectives) {
 
   static final int MOST_RESTARTS = 1000;
   static final int LONGEST_SECONDS = 3600;
@@ -52,7 +54,7 @@ public record FailurePolicy(
   /** States a policy under which several hosts need a key. */
   public FailurePolicy(
       int maxRestarts, Duration stopGrace, Duration hangTimeout, Optional<Path> jobKey) {
-    this(maxRestarts, stopGrace, hangTimeout, jobKey, false);
+    this(maxRestarts, stopGrace, hangTimeout, jobKey, false, false);
   }
 
   /** Returns no restarts, 30 s to stop and save, and 8 s of silence before a rank is hung. */
@@ -62,7 +64,8 @@ public record FailurePolicy(
 
   /** Returns this policy with another number of restarts. */
   public FailurePolicy withMaxRestarts(int restarts) {
-    return new FailurePolicy(restarts, stopGrace, hangTimeout, jobKey, insecure);
+    return new FailurePolicy(
+        restarts, stopGrace, hangTimeout, jobKey, insecure, checksCollectives);
   }
 
   boolean watchesForHangs() {

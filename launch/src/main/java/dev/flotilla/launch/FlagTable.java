@@ -27,6 +27,7 @@ final class FlagTable {
   static final String HANG_TIMEOUT = "--hang-timeout";
   static final String JOB_KEY = "--job-key-file";
   static final String INSECURE = "--insecure";
+  static final String CHECK_COLLECTIVES = "--check-collectives";
   static final String GPUS = "--gpus";
   static final String BACKEND = "--backend";
   static final String MAIN = "--main";
@@ -134,6 +135,7 @@ final class FlagTable {
           Flag.honoured(
               "FILE", "Key by which launchers of several hosts know each other.", JOB_KEY),
           Flag.honoured("", "Several hosts without a key: whoever reaches them joins.", INSECURE),
+          Flag.honoured("", "Compares each collective of all ranks first.", CHECK_COLLECTIVES),
           Flag.honoured("CLASS", "Runs a program of your own in place of a recipe.", MAIN),
           Flag.honoured("JARS", "Class path of that program.", CLASS_PATH, "--classpath", "-cp"));
 

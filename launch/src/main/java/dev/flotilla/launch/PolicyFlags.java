@@ -21,7 +21,9 @@ final class PolicyFlags {
 
   FailurePolicy policy() {
     boolean insecure = flags.value(FlagTable.INSECURE).isPresent();
-    return new FailurePolicy(maxRestarts(), stopGrace(), hangTimeout(), jobKey(), insecure);
+    boolean checks = flags.value(FlagTable.CHECK_COLLECTIVES).isPresent();
+    return new FailurePolicy(
+        maxRestarts(), stopGrace(), hangTimeout(), jobKey(), insecure, checks);
   }
 
   private int maxRestarts() {

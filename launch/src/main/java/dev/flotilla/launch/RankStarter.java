@@ -87,6 +87,9 @@ final class RankStarter {
       variables.put(RankEnvironment.GPUS, HostGpus.text(settings.gpus()));
     }
     settings.backend().ifPresent(name -> variables.put(RankEnvironment.BACKEND, name));
+    if (settings.policy().checksCollectives()) {
+      variables.put(RankEnvironment.CHECK_COLLECTIVES, "1");
+    }
     if (local == 0 && terminalColumns.isPresent()) {
       variables.put(RankEnvironment.TERMINAL, Integer.toString(terminalColumns.getAsInt()));
     }

@@ -47,6 +47,9 @@ public final class RankEnvironment {
   /** What carries tensors between GPUs: auto, gloo or nccl. */
   public static final String BACKEND = "FLOTILLA_BACKEND";
 
+  /** Set where ranks compare each collective before they carry it out. */
+  public static final String CHECK_COLLECTIVES = "FLOTILLA_CHECK_COLLECTIVES";
+
   /** Threads of an OpenMP region. */
   public static final String OMP_NUM_THREADS = "OMP_NUM_THREADS";
 
@@ -188,6 +191,11 @@ public final class RankEnvironment {
   /** Returns how often a launcher had restarted the job before it started a process. */
   public static int restart(Map<String, String> environment) {
     return Integer.parseInt(environment.getOrDefault(RESTART, "0"));
+  }
+
+  /** Tells whether the ranks of this process compare each collective before they carry it out. */
+  public static boolean checksCollectives() {
+    return System.getenv().getOrDefault(CHECK_COLLECTIVES, "").equals("1");
   }
 
   /** Tells whether a process is one of several ranks; one that cannot know is not. */

@@ -39,7 +39,9 @@ class FrameCodecTests {
         new Frame.HostEnded(1),
         new Frame.NextAttempt(-1, 1000, "no"),
         new Frame.Put("key", ByteBuffer.wrap(new byte[] {1, 2, 3})),
-        new Frame.Value("key", ByteBuffer.allocate(0)));
+        new Frame.Value("key", ByteBuffer.allocate(0)),
+        new Frame.Sync(1),
+        new Frame.Synced(Long.MAX_VALUE));
   }
 
   private static FailureNotice notice(String cause, List<String> lines) {
@@ -103,7 +105,7 @@ class FrameCodecTests {
     var bytes = new byte[random.nextInt(200)];
     random.nextBytes(bytes);
     if (bytes.length > 0) {
-      bytes[0] = (byte) random.nextInt(22);
+      bytes[0] = (byte) random.nextInt(24);
     }
     return bytes;
   }

@@ -99,6 +99,20 @@ class SharedValuesTests {
   }
 
   @Test
+  void whatWasPutBeforeIsThereAfterOneQuestion() throws IOException {
+    SharedValues first = rank(0, 0);
+    SharedValues second = rank(1, 0);
+    for (int i = 0; i < 50; i++) {
+      put(first, "a" + i, "1");
+      second.sync(PATIENCE);
+      assertThat(get(second, "a" + i)).contains("1");
+      put(second, "b" + i, "2");
+      first.sync(PATIENCE);
+      assertThat(get(first, "b" + i)).contains("2");
+    }
+  }
+
+  @Test
   void aRankThatComesLaterCatchesUpAndTheNextAttemptBeginsEmpty() throws IOException {
     put(rank(1, 0), "a", "1");
     awaitValue(rank(0, 0), "a", "1");

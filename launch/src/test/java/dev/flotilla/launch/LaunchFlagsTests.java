@@ -410,6 +410,6 @@ class LaunchFlagsTests {
         .allSatisfy(option -> assertThat(option.doc()).endsWith("."))
         .extracting(LaunchFlags.Described::names)
         .contains("--nproc-per-node, --nproc N|auto|gpu", "--standalone", "--job-key-file FILE")
-        .hasSize(23);
+        .hasSize(24);
   }
 }

@@ -92,7 +92,7 @@ class LauncherTests {
             launch.logs(),
             Duration.ofSeconds(5),
             new FailurePolicy(
-                0, Duration.ofSeconds(30), Duration.ofSeconds(8), Optional.empty(), true));
+                0, Duration.ofSeconds(30), Duration.ofSeconds(8), Optional.empty(), true, false));
     launch.with("FLOTILLA_RENDEZVOUS_FILE", "/stale").with("OMP_NUM_THREADS", "7");
 
     launch.run(settings, "*:place", "*:env:PADDLE_CURRENT_ENDPOINT", "*:env:OMP_NUM_THREADS");
