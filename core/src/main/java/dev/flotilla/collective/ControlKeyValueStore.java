@@ -53,7 +53,7 @@ final class ControlKeyValueStore implements KeyValueStore {
   private static RendezvousException lost(IOException cause) {
     return new RendezvousException(
         ("the launchers' control channel carries no values (%s); check that the launcher of host 0"
-                + " runs, and that --master-addr, --master-port and the key are the same everywhere")
+             + " runs, and that --master-addr, --master-port and the key are the same everywhere")
             .formatted(cause.getMessage()),
         cause);
   }

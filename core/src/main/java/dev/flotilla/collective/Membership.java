@@ -54,7 +54,9 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
 
   /** Returns what ranks say of connections that they could not prove. */
   private String problems(String tried, Roster roster, int rank, String own) {
-    return await(tried + "/proof/", rank, roster.size(), roster.self(), own).byRank().entrySet()
+    return await(tried + "/proof/", rank, roster.size(), roster.self(), own)
+        .byRank()
+        .entrySet()
         .stream()
         .filter(it -> !it.getValue().equals(PROVED))
         .map(it -> "rank %d: %s".formatted(it.getKey(), it.getValue()))

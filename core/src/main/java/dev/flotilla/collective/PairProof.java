@@ -54,7 +54,8 @@ final class PairProof {
         exchange(peer -> proof(rank, peer, own.get(peer), theirs.get(peer)));
     return proofs.entrySet().stream()
         .filter(it -> !isProved(it.getKey(), it.getValue(), own, theirs))
-        .map(it -> "what is connected as rank %d does not know the job's key".formatted(it.getKey()))
+        .map(
+            it -> "what is connected as rank %d does not know the job's key".formatted(it.getKey()))
         .collect(Collectors.joining(", "));
   }
 

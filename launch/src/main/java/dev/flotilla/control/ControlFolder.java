@@ -68,9 +68,7 @@ public record ControlFolder(Path path) {
   }
 
   Optional<JobKey> pairKey() throws IOException {
-    return Files.exists(pairKeyFile())
-        ? Optional.of(JobKey.read(pairKeyFile()))
-        : Optional.empty();
+    return Files.exists(pairKeyFile()) ? Optional.of(JobKey.read(pairKeyFile())) : Optional.empty();
   }
 
   private Path pairKeyFile() {

@@ -101,8 +101,8 @@ public final class Hub implements AutoCloseable {
   }
 
   /**
-   * Refuses ranks of any other attempt from now on, also those that are connected, and takes nothing
-   * in the name of an earlier one.
+   * Refuses ranks of any other attempt from now on, also those that are connected, and takes
+   * nothing in the name of an earlier one.
    */
   public void expect(int attempt) {
     generation = attempt;
@@ -273,8 +273,7 @@ public final class Hub implements AutoCloseable {
   /** What was kept before the question has been passed to the rank before this. */
   private void answer(OpenQuestions.Question question) {
     if (question.attempt() == generation) {
-      sendNow(
-          question.peer()::equals, new Frame.Synced(question.number()), question.attempt());
+      sendNow(question.peer()::equals, new Frame.Synced(question.number()), question.attempt());
     }
   }
 

@@ -140,7 +140,9 @@ final class ReceivedValues implements SharedValues {
 
   /** Tells whether a rank waits for values just now. */
   boolean isBusy() {
-    return !unconfirmed.isEmpty() || !unanswered.isEmpty() || System.nanoTime() - lastUse < BUSY_NANOS;
+    return !unconfirmed.isEmpty()
+        || !unanswered.isEmpty()
+        || System.nanoTime() - lastUse < BUSY_NANOS;
   }
 
   /** Ends all waiting: the channel is gone. */

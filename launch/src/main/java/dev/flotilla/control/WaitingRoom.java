@@ -22,8 +22,7 @@ final class WaitingRoom {
 
   /** Tells whether a newcomer finds room; {@code evicted} then takes who has to go for it. */
   boolean add(Connection newcomer, List<Connection> evicted) {
-    List<Connection> neighbours =
-        waiting.stream().filter(newcomer::isNeighbourOf).toList();
+    List<Connection> neighbours = waiting.stream().filter(newcomer::isNeighbourOf).toList();
     boolean isFull = waiting.size() >= MOST;
     if (neighbours.size() >= MOST_OF_ONE_ADDRESS || isFull) {
       Optional<Connection> silent = firstSilent(neighbours);

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection that carries frames and never blocks; for one thread.
  *
- * <p>Who sends what is no frame, or reads nothing for long, loses the connection. Lengths are limited
- * before anything else is looked at, the more so until the other end has proved that it knows the
- * key; from then on every frame is {@linkplain Seal sealed}.
+ * <p>Who sends what is no frame, or reads nothing for long, loses the connection. Lengths are
+ * limited before anything else is looked at, the more so until the other end has proved that it
+ * knows the key; from then on every frame is {@linkplain Seal sealed}.
  */
 final class Wire implements Closeable {
 

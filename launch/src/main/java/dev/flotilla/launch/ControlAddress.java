@@ -62,8 +62,7 @@ final class ControlAddress {
   private static Optional<InetAddress> ofInterface(String name) {
     try {
       return Optional.ofNullable(NetworkInterface.getByName(name))
-          .flatMap(
-              it -> it.inetAddresses().min(Comparator.comparing(InetAddress::getHostAddress)));
+          .flatMap(it -> it.inetAddresses().min(Comparator.comparing(InetAddress::getHostAddress)));
     } catch (SocketException e) {
       return Optional.empty();
     }

@@ -64,8 +64,7 @@ public record FailurePolicy(
 
   /** Returns this policy with another number of restarts. */
   public FailurePolicy withMaxRestarts(int restarts) {
-    return new FailurePolicy(
-        restarts, stopGrace, hangTimeout, jobKey, insecure, checksCollectives);
+    return new FailurePolicy(restarts, stopGrace, hangTimeout, jobKey, insecure, checksCollectives);
   }
 
   boolean watchesForHangs() {

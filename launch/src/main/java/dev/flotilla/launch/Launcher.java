@@ -89,7 +89,8 @@ public final class Launcher {
       show(
           FleetTables.environment(
               settings.processes(), RankEnvironment.shown(starter.variables(0, 0))));
-      try (var room = ControlRoom.open(settings, folder, starter.masterPort(), environment, console)) {
+      try (var room =
+          ControlRoom.open(settings, folder, starter.masterPort(), environment, console)) {
         return new Attempts(settings, command, starter, room, interruption, console).run();
       }
     } catch (IOException e) {

@@ -22,8 +22,7 @@ final class PolicyFlags {
   FailurePolicy policy() {
     boolean insecure = flags.value(FlagTable.INSECURE).isPresent();
     boolean checks = flags.value(FlagTable.CHECK_COLLECTIVES).isPresent();
-    return new FailurePolicy(
-        maxRestarts(), stopGrace(), hangTimeout(), jobKey(), insecure, checks);
+    return new FailurePolicy(maxRestarts(), stopGrace(), hangTimeout(), jobKey(), insecure, checks);
   }
 
   private int maxRestarts() {

@@ -35,8 +35,7 @@ class SharedValuesTests {
   @BeforeEach
   void open() throws IOException {
     ServerSocketChannel server =
-        ServerSocketChannel.open()
-            .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     port = ((InetSocketAddress) server.getLocalAddress()).getPort();
     startHost(0).listenForHosts(server, KEY);
     startHost(1).dial(new Dial("127.0.0.1", port, KEY, 1, PATIENCE));

@@ -313,8 +313,7 @@ class LaunchFlagsTests {
     assertThat(policy)
         .isEqualTo(
             new FailurePolicy(3, Duration.ofSeconds(60), Duration.ZERO, Optional.of(Path.of("k"))));
-    assertThat(parse(Map.of("no key", "")).settings().policy())
-        .isEqualTo(FailurePolicy.defaults());
+    assertThat(parse(Map.of("no key", "")).settings().policy()).isEqualTo(FailurePolicy.defaults());
     assertThat(parse(Map.of("FLOTILLA_JOB_KEY_FILE", "e")).settings().policy().jobKey())
         .contains(Path.of("e"));
   }

@@ -14,8 +14,8 @@ final class NativeGroups {
   private NativeGroups() {}
 
   /** Returns what each rank has to say. */
-  static List<String> onEachRank(
-      Path file, int size, BiFunction<NativeGroup, Integer, String> work) throws Exception {
+  static List<String> onEachRank(Path file, int size, BiFunction<NativeGroup, Integer, String> work)
+      throws Exception {
     try (var threads = Executors.newCachedThreadPool()) {
       var ranks = new ArrayList<Callable<String>>();
       for (int rank = 0; rank < size; rank++) {
