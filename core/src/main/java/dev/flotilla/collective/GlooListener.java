@@ -39,15 +39,14 @@ final class GlooListener {
     return new GlooListener(listening().keySet());
   }
 
-  /** Closes what the group listens on; tells how many ports that were. */
-  int close() {
+  /** Closes what the group listens on. */
+  void close() {
     Map<String, Integer> sockets = listening();
     sockets.keySet().removeAll(before);
     // Two would mean that somebody else in this process has begun to listen: not ours to close.
     if (sockets.size() == 1) {
       sockets.values().forEach(GlooListener::replace);
     }
-    return sockets.size();
   }
 
   private static void replace(int descriptor) {

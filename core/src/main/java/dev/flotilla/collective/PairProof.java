@@ -1,5 +1,7 @@
 package dev.flotilla.collective;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.flotilla.control.Bits256;
 import dev.flotilla.control.JobKey;
 import java.time.Duration;
@@ -51,7 +53,7 @@ final class PairProof {
     Map<Integer, Bits256> theirs =
         exchange(peer -> own.computeIfAbsent(peer, _ -> Bits256.random()));
     Map<Integer, Bits256> proofs =
-        exchange(peer -> proof(rank, peer, own.get(peer), theirs.get(peer)));
+        exchange(peer -> proof(rank, peer, of(peer, own), of(peer, theirs)));
     return proofs.entrySet().stream()
         .filter(it -> !isProved(it.getKey(), it.getValue(), own, theirs))
         .map(
@@ -61,7 +63,11 @@ final class PairProof {
 
   private boolean isProved(
       int peer, Bits256 proof, Map<Integer, Bits256> own, Map<Integer, Bits256> theirs) {
-    return proof(peer, rank, theirs.get(peer), own.get(peer)).matches(proof);
+    return proof(peer, rank, of(peer, theirs), of(peer, own)).matches(proof);
+  }
+
+  private static Bits256 of(int peer, Map<Integer, Bits256> numbers) {
+    return requireNonNull(numbers.get(peer));
   }
 
   private Bits256 proof(int from, int to, Bits256 fromNonce, Bits256 toNonce) {

@@ -51,7 +51,7 @@ final class TerminalFilter {
   }
 
   private static boolean isHarmless(int next) {
-    return next >= ' ' && next != DELETE || next == '\n' || next == '\r' || next == '\t';
+    return (next >= ' ' && next != DELETE) || next == '\n' || next == '\r' || next == '\t';
   }
 
   private void proceed(int next, ByteArrayOutputStream out) {

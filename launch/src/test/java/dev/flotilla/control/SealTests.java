@@ -50,7 +50,7 @@ class SealTests {
     int length = closed(caller().outgoing(), 0, "text").remaining();
     for (int bit = 0; bit < 8 * length; bit++) {
       ByteBuffer sealed = closed(caller().outgoing(), 0, "text");
-      sealed.put(bit / 8, (byte) (sealed.get(bit / 8) ^ 1 << bit % 8));
+      sealed.put(bit / 8, (byte) (sealed.get(bit / 8) ^ (1 << (bit % 8))));
       assertRefused(listener().incoming(), sealed);
     }
   }
