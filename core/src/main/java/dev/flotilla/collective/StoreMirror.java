@@ -53,8 +53,8 @@ final class StoreMirror implements AutoCloseable {
   private void run() {
     try {
       while (!isClosed) {
-        boolean isNew = send() | receive();
-        if (isNew) {
+        boolean hasSent = send();
+        if (receive() || hasSent) {
           lastNews = System.nanoTime();
         }
         boolean isSettled = System.nanoTime() - lastNews > SETTLES_AFTER.toNanos();
