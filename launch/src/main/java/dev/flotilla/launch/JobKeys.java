@@ -14,9 +14,9 @@ final class JobKeys {
   /** Returns what to say where several hosts have no key. */
   static String missing(int nodes) {
     return ("%d hosts need a key, so that nobody else can join, read or stop the job: make one"
-                + " (openssl rand -hex 32 > job.key && chmod 600 job.key), copy it to every host"
-                + " and give --job-key-file job.key; or give --insecure, where everybody who"
-                + " reaches the hosts is trusted")
+            + " (openssl rand -hex 32 > job.key && chmod 600 job.key), copy it to every host"
+            + " and give --job-key-file job.key; or give --insecure, where everybody who"
+            + " reaches the hosts is trusted")
         .formatted(nodes);
   }
 
