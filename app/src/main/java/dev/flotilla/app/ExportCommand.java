@@ -10,34 +10,48 @@ import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
-/** Writes a saved model for other programs. */
+/** Writes a saved model for other programs, or a recipe for the scheduler of a cluster. */
 @Command(
     name = "export",
     description = {
       "Writes a saved model for other programs: as ONNX, with everything it computes,",
-      "or its weights as safetensors, under the names of PyTorch's state dict."
+      "or its weights as safetensors, under the names of PyTorch's state dict.",
+      "Or prints what makes a cluster train a recipe, for Slurm or Kubernetes."
     },
-    customSynopsis =
-        "flotilla export RUN --format onnx|safetensors [--weights ema] [--out FILE]"
-            + " [--shape CxHxW] [--force]",
+    customSynopsis = {
+      "flotilla export RUN --format onnx|safetensors [--weights ema] [--out FILE]"
+          + " [--shape CxHxW] [--force]",
+      "flotilla export slurm|kubernetes RECIPE [OPTION]..."
+    },
+    subcommands = {ExportSlurmCommand.class, ExportKubernetesCommand.class},
     footer = {"", "Example:", "  flotilla export runs/first --format onnx --out lenet5.onnx"},
     mixinStandardHelpOptions = true)
 final class ExportCommand implements Callable<Integer> {
 
+  private static final String MISSING_FORMAT =
+      "Missing required option: '--format=FORMAT' (onnx or safetensors)";
+
   private static final Pattern SHAPE = Pattern.compile("[1-9]\\d{0,8}([x,][1-9]\\d{0,8})*");
 
-  @Parameters(paramLabel = "RUN", description = "Folder of a run, or one of its checkpoints.")
-  Path folder = Path.of("");
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "RUN",
+      description = "Folder of a run, or one of its checkpoints.")
+  @Nullable Path folder;
 
   @Option(
       names = "--format",
       paramLabel = "FORMAT",
-      required = true,
       description = "What to write: ${COMPLETION-CANDIDATES}.")
-  ExportFormat format = ExportFormat.ONNX;
+  @Nullable ExportFormat format;
 
   @Option(
       names = "--weights",
@@ -62,6 +76,12 @@ final class ExportCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    // picocli would ask for them in front of a subcommand, too.
+    if (folder == null || format == null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          folder == null ? "Missing the folder RUN, or slurm or kubernetes" : MISSING_FORMAT);
+    }
     SavedRunOptions.requireFolder("RUN", folder);
     var export = ModelExport.of(folder, weights);
     if (shape != null) {
@@ -70,7 +90,7 @@ final class ExportCommand implements Callable<Integer> {
     if (force) {
       export = export.replacing();
     }
-    System.out.println(format.write(export, out == null ? usualFile() : out));
+    System.out.println(format.write(export, out == null ? usualFile(folder, format) : out));
     return ExitCodes.OK;
   }
 
@@ -82,7 +102,7 @@ final class ExportCommand implements Callable<Integer> {
     return Pattern.compile("[x,]").splitAsStream(shape).mapToLong(Long::parseLong).toArray();
   }
 
-  private Path usualFile() {
+  private static Path usualFile(Path folder, ExportFormat format) {
     var run = SavedRun.runOf(folder).toAbsolutePath().normalize();
     return Path.of("%s.%s".formatted(run.getFileName(), format));
   }
