@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Example:",
-      "  flotilla export kubernetes digits.yaml --image you/flotilla:0.1.0 --nnodes 2 > job.yaml"
+      "  flotilla export kubernetes digits.yaml --image you/flotilla > job.yaml"
     },
     mixinStandardHelpOptions = true)
 final class ExportKubernetesCommand implements Callable<Integer> {

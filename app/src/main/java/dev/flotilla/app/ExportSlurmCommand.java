@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Example:",
-      "  flotilla export slurm digits.yaml --nproc 2 --time 01:00:00 --out runs/job > job.sbatch"
+      "  flotilla export slurm digits.yaml --nproc 2 --time 60 > job.sbatch"
     },
     mixinStandardHelpOptions = true)
 final class ExportSlurmCommand implements Callable<Integer> {

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,8 +69,8 @@ class ClusterExportTests {
     var trainer = map(last(export("trainjob")), "spec", "trainer");
     var kubeflow =
         flotilla
-            .with("PET_NNODES", trainer.get("numNodes"))
-            .with("PET_NPROC_PER_NODE", trainer.get("numProcPerNode"))
+            .with("PET_NNODES", at(trainer, "numNodes"))
+            .with("PET_NPROC_PER_NODE", at(trainer, "numProcPerNode"))
             .with("PET_MASTER_ADDR", "127.0.0.1")
             .with("PET_MASTER_PORT", freePort());
     train(args(at(trainer, "args")), kubeflow, "PET_NODE_RANK");
@@ -154,9 +155,11 @@ class ClusterExportTests {
     var value = from;
     for (var step : path) {
       value =
-          value instanceof List<?> list ? list.get((Integer) step) : ((Map<?, ?>) value).get(step);
+          Objects.requireNonNull(
+              value instanceof List<?> list
+                  ? list.get((Integer) step)
+                  : ((Map<?, ?>) value).get(step));
     }
-    assertThat(value).isNotNull();
     return value;
   }
 

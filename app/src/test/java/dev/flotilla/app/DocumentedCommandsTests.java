@@ -85,6 +85,7 @@ class DocumentedCommandsTests {
   private static final Map<String, String> ELSEWHERE =
       Map.ofEntries(
           Map.entry("mvn ", "builds"),
+          Map.entry("sbatch ", "needs Slurm"),
           Map.entry("grep ", "reads what a command before it wrote"),
           Map.entry("cat ", "shows a recipe"),
           Map.entry("FLOTILLA_LIBTORCH=", "is for arm64 alone"),

@@ -1,12 +1,12 @@
 package dev.flotilla.app.cluster;
 
+import static dev.flotilla.app.cluster.KubernetesPods.map;
+
 import dev.flotilla.settings.Check;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a job for Kubernetes: one pod per host, in it a launcher with its ranks.
@@ -32,16 +32,6 @@ public record KubernetesJob(
     String keySecret,
     String recipe,
     List<String> changes) {
-
-  /** The container's name, and the replicated job's, as Kubeflow wants both. */
-  private static final String NODE = "node";
-
-  private static final int PORT = 29500;
-  private static final String RECIPE_FILE = "recipe.yaml";
-  private static final String KEY_FILE = "job.key";
-
-  /** What Kubernetes needs to end a pod once its ranks are gone. */
-  private static final int GRACE_ON_TOP = 30;
 
   private static final String QUANTITY = "[1-9]\\d{0,8}([KMGTP]i?|m|)";
 
@@ -81,7 +71,7 @@ public record KubernetesJob(
             "command",
             List.of("flotilla"),
             "args",
-            arguments(true));
+            new KubernetesPods(this, true).arguments());
     var runtime = shape.name() + "-runtime";
     var reference =
         map("apiGroup", "trainer.kubeflow.org", "kind", "TrainingRuntime", "name", runtime);
@@ -124,7 +114,8 @@ public record KubernetesJob(
     var object = new LinkedHashMap<String, Object>();
     object.putAll(map("apiVersion", "v1", "kind", "ConfigMap"));
     object.put("metadata", map("name", recipeName()));
-    object.put("data", map(RECIPE_FILE, recipe.endsWith("\n") ? recipe : recipe + "\n"));
+    object.put(
+        "data", map(KubernetesPods.RECIPE_FILE, recipe.endsWith("\n") ? recipe : recipe + "\n"));
     return object;
   }
 
@@ -139,7 +130,7 @@ public record KubernetesJob(
 
   private Map<String, Object> jobSetSpec(boolean isRuntime) {
     var job = new LinkedHashMap<String, Object>();
-    job.put("name", NODE);
+    job.put("name", KubernetesPods.NODE);
     var template = new LinkedHashMap<String, Object>();
     if (isRuntime) { // Kubeflow sets the number of pods and the network itself
       template.put(
@@ -147,7 +138,7 @@ public record KubernetesJob(
     } else {
       job.put("replicas", 1);
     }
-    template.put("spec", jobSpec(isRuntime));
+    template.put("spec", new KubernetesPods(this, isRuntime).jobSpec());
     job.put("template", template);
     var spec = new LinkedHashMap<String, Object>();
     if (!isRuntime) {
@@ -182,120 +173,16 @@ public record KubernetesJob(
                 List.of("PodFailurePolicy"))));
   }
 
-  private Map<String, Object> jobSpec(boolean isRuntime) {
-    var spec = new LinkedHashMap<String, Object>();
-    if (!isRuntime) {
-      spec.putAll(
-          map(
-              "completionMode",
-              "Indexed",
-              "parallelism",
-              shape.hosts(),
-              "completions",
-              shape.hosts()));
-    }
-    spec.put("backoffLimit", 0);
-    spec.put(
-        "podFailurePolicy",
-        map(
-            "rules",
-            List.of(
-                map(
-                    "action",
-                    "FailJob",
-                    "onExitCodes",
-                    map("containerName", NODE, "operator", "In", "values", List.of(2, 4))))));
-    spec.put("template", map("spec", podSpec(isRuntime)));
-    return spec;
-  }
-
-  private Map<String, Object> podSpec(boolean isRuntime) {
-    var spec = new LinkedHashMap<String, Object>();
-    spec.put("restartPolicy", "Never");
-    spec.put("automountServiceAccountToken", false);
-    spec.put("terminationGracePeriodSeconds", shape.graceSeconds() + GRACE_ON_TOP);
-    spec.put("containers", List.of(container(isRuntime)));
-    spec.put(
-        "volumes",
-        List.of(
-            map("name", "recipe", "configMap", map("name", recipeName())),
-            map("name", "key", "secret", map("secretName", keySecret, "defaultMode", 0400)),
-            map("name", "runs", "persistentVolumeClaim", map("claimName", claimName()))));
-    return spec;
-  }
-
-  private Map<String, Object> container(boolean isRuntime) {
-    var container = new LinkedHashMap<String, Object>();
-    container.put("name", NODE);
-    container.put("image", image);
-    if (!isRuntime) {
-      container.put("command", List.of("flotilla"));
-      container.put("args", arguments(false));
-      container.put("ports", List.of(map("containerPort", PORT), map("containerPort", PORT + 1)));
-    }
-    container.put(
-        "env", List.of(map("name", "OMP_NUM_THREADS", "value", String.valueOf(shape.cpus()))));
-    container.put("resources", map("requests", resources(), "limits", resources()));
-    container.put("securityContext", map("allowPrivilegeEscalation", false));
-    container.put(
-        "volumeMounts",
-        List.of(
-            map("name", "recipe", "mountPath", "/etc/flotilla/recipe", "readOnly", true),
-            map("name", "key", "mountPath", "/etc/flotilla/key", "readOnly", true),
-            map("name", "runs", "mountPath", "/runs")));
-    return container;
-  }
-
-  private Map<String, Object> resources() {
-    var resources = new LinkedHashMap<String, Object>();
-    resources.put("cpu", String.valueOf(shape.ranks() * shape.cpus()));
-    resources.put("memory", memory);
-    if (gpus > 0) {
-      resources.put("nvidia.com/gpu", String.valueOf(gpus));
-    }
-    return resources;
-  }
-
-  /** Returns the arguments of the launcher; where Kubeflow sets PET_ variables, these say more. */
-  private List<String> arguments(boolean isPlaced) {
-    List<String> words = new ArrayList<>(List.of("run"));
-    if (!isPlaced) {
-      words.addAll(List.of("--nproc", String.valueOf(shape.ranks())));
-      words.addAll(List.of("--nnodes", String.valueOf(shape.hosts())));
-      String first = "%s-%s-0-0.%s".formatted(shape.name(), NODE, shape.name());
-      words.addAll(List.of("--master-addr", first, "--master-port", String.valueOf(PORT)));
-    }
-    words.addAll(List.of("--job-key-file", "/etc/flotilla/key/" + KEY_FILE));
-    words.addAll(List.of("--stop-grace-period", String.valueOf(shape.graceSeconds())));
-    words.addAll(List.of("--max-restarts", String.valueOf(shape.maxRestarts())));
-    // Every launcher has a first rank: in the run's folder their logs would be one file.
-    words.addAll(List.of("--log-dir", "/tmp/flotilla-log"));
-    words.add("/etc/flotilla/recipe/" + RECIPE_FILE);
-    words.addAll(changes);
-    words.addAll(List.of("--out", "/runs/" + shape.name(), "--resume", "auto"));
-    return words;
-  }
-
-  private String recipeName() {
+  String recipeName() {
     return shape.name() + "-recipe";
   }
 
-  private String claimName() {
+  String claimName() {
     return shape.name() + "-runs";
   }
 
   private static Map<String, Object> object(
       String version, String kind, String name, Map<String, Object> spec) {
     return map("apiVersion", version, "kind", kind, "metadata", map("name", name), "spec", spec);
-  }
-
-  /** Returns a map in the order of its keys here. */
-  private static Map<String, Object> map(@Nullable Object... keysAndValues) {
-    var map = new LinkedHashMap<String, Object>();
-    for (int i = 0; i < keysAndValues.length; i += 2) {
-      map.put(
-          String.valueOf(keysAndValues[i]), java.util.Objects.requireNonNull(keysAndValues[i + 1]));
-    }
-    return map;
   }
 }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /** What the documented APIs of Kubernetes, JobSet and Kubeflow allow in an object. */
@@ -15,7 +16,9 @@ final class KubernetesFields {
   private final Map<String, String> typeOf = new HashMap<>();
 
   KubernetesFields() {
-    try (var resource = KubernetesFields.class.getResourceAsStream("kubernetes-fields.txt")) {
+    try (var resource =
+        Objects.requireNonNull(
+            KubernetesFields.class.getResourceAsStream("kubernetes-fields.txt"))) {
       new String(resource.readAllBytes(), StandardCharsets.UTF_8)
           .lines()
           .filter(line -> !line.startsWith("#"))
@@ -35,10 +38,17 @@ final class KubernetesFields {
 
   private void check(String path, Object value, List<String> problems) {
     switch (value) {
+      case Map<?, ?> none when none.isEmpty() -> checkObject(path, problems);
       case Map<?, ?> fields ->
           fields.forEach((name, inner) -> check(field(path, name), inner, problems));
       case List<?> items -> items.forEach(item -> check(path + "[]", item, problems));
       default -> checkScalar(path, value, problems);
+    }
+  }
+
+  private void checkObject(String path, List<String> problems) {
+    if (typeOf.keySet().stream().noneMatch(known -> known.startsWith(path + "."))) {
+      problems.add(path + " is not in the API");
     }
   }
 

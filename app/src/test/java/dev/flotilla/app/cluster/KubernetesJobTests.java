@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -149,9 +150,12 @@ class KubernetesJobTests {
     var value = from;
     for (var step : path) {
       value =
-          value instanceof List<?> list ? list.get((Integer) step) : ((Map<?, ?>) value).get(step);
+          Objects.requireNonNull(
+              value instanceof List<?> list
+                  ? list.get((Integer) step)
+                  : ((Map<?, ?>) value).get(step),
+              List.of(path).toString());
     }
-    assertThat(value).as(List.of(path).toString()).isNotNull();
     return value;
   }
 
