@@ -63,7 +63,7 @@ final class YamlText {
     return text.endsWith("\n")
         && !text.endsWith("\n\n")
         && !text.startsWith("\n")
-        && text.codePoints().allMatch(c -> c == '\n' || c >= ' ' && c != 0x7f && c < 0x80)
+        && text.codePoints().allMatch(c -> c == '\n' || (c >= ' ' && c < 0x7f))
         && text.lines().noneMatch(line -> line.endsWith(" "));
   }
 
