@@ -61,6 +61,7 @@ public final class Launcher {
     if (Thread.currentThread().isVirtual()) {
       throw new IllegalStateException("ranks must be launched from a platform thread");
     }
+    LauncherWatch.ofParent(environment);
     show(FleetTables.configuration(arguments(settings, command)));
     beforeRanks.run();
     try (var interruption = Interruption.listen()) {

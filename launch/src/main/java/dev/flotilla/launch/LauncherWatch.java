@@ -42,6 +42,19 @@ final class LauncherWatch {
     Thread.ofPlatform().daemon().name("flotilla-launcher-watch").start(() -> endWithout(launcher));
   }
 
+  /**
+   * Ends a launcher, and its ranks with it, when the program that has started it is gone.
+   *
+   * <p>The kernel is not asked: it would look at the thread that started the launcher, which in a
+   * program of others may end at any time.
+   */
+  static void ofParent(Map<String, String> environment) {
+    String parent = environment.get(RankEnvironment.PARENT_PID);
+    if (parent != null) {
+      Thread.ofPlatform().daemon().name("flotilla-parent-watch").start(() -> endWithout(parent));
+    }
+  }
+
   private static void dieWithParentThread() {
     Linker linker = Linker.nativeLinker();
     var descriptor =

@@ -26,6 +26,9 @@ public final class RankEnvironment {
   /** Process id of the launcher; a rank ends when that process does. */
   public static final String LAUNCHER_PID = "FLOTILLA_LAUNCHER_PID";
 
+  /** Process id of a program that has started a launcher; the launcher ends when it does. */
+  public static final String PARENT_PID = "FLOTILLA_PARENT_PID";
+
   /** Random name by which the launcher finds every process its ranks started. */
   public static final String LAUNCH_ID = "FLOTILLA_LAUNCH_ID";
 

@@ -21,6 +21,7 @@ import dev.flotilla.zoo.model.ResNet18;
 import dev.flotilla.zoo.model.ResNet50;
 import dev.flotilla.zoo.model.Vgg16;
 import dev.flotilla.zoo.model.Vgg16Bn;
+import dev.flotilla.zoo.rows.RowFolder;
 import dev.flotilla.zoo.table.Csv;
 import dev.flotilla.zoo.table.Parquet;
 import java.util.Map;
@@ -53,6 +54,7 @@ public final class ZooCatalogue implements CatalogueProvider {
         Map.entry("image-folder", ImageFolder.class),
         Map.entry("mnist", Mnist.class),
         Map.entry("parquet", Parquet.class),
+        Map.entry("rows", RowFolder.class),
         Map.entry("synthetic-images", SyntheticImages.class),
         Map.entry("synthetic-tokens", SyntheticTokens.class),
         Map.entry("text", PlainText.class));
