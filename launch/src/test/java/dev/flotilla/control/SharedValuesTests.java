@@ -160,7 +160,7 @@ class SharedValuesTests {
       values.get("a");
       return false;
     } catch (IOException e) {
-      return e.getMessage().equals("the connection to the launcher is lost");
+      return String.valueOf(e.getMessage()).equals("the connection to the launcher is lost");
     }
   }
 

@@ -27,7 +27,7 @@ class CollectiveCheckTests {
       check.compare(whats[rank], Duration.ofSeconds(5));
       return "same";
     } catch (AgreementException e) {
-      return e.getMessage();
+      return String.valueOf(e.getMessage());
     }
   }
 
