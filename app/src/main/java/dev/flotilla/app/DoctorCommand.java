@@ -47,7 +47,7 @@ import picocli.CommandLine.Command;
       "All other options are those of flotilla run, see flotilla run --help.",
       "",
       "Example: on the first of two hosts; on the second with --node-rank 1",
-      "  flotilla doctor --nproc 2 --nnodes 2 --node-rank 0 --master-addr 10.0.0.1"
+      "  flotilla doctor --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --job-key-file job.key"
     },
     mixinStandardHelpOptions = true)
 final class DoctorCommand implements Callable<Integer> {
