@@ -46,8 +46,8 @@ import picocli.CommandLine.Command;
       "  --json      prints JSON, and nothing else; flotilla plan --advise reads it",
       "All other options are those of flotilla run, see flotilla run --help.",
       "",
-      "Example: on the first of two hosts; on the second with --node-rank 1",
-      "  flotilla doctor --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --job-key-file job.key"
+      "Example: on h0, the first of two hosts; on the second with --node-rank 1",
+      "  flotilla doctor --nnodes 2 --node-rank 0 --master-addr h0 --job-key-file key"
     },
     mixinStandardHelpOptions = true)
 final class DoctorCommand implements Callable<Integer> {
