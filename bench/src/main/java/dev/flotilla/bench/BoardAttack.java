@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** Pages that never read, requests without end, and a body that is far too large. */
 final class BoardAttack implements AutoCloseable {
@@ -111,24 +112,24 @@ final class BoardAttack implements AutoCloseable {
     slow.clear();
   }
 
-  /** One request after another, each at its time, whether the last one was answered or not. */
+  /** One request after another, each at its time, on a new connection where the last was closed. */
   private void ask() {
     var request = "HEAD /board.js HTTP/1.1\r\n" + host + cookie + "\r\n";
-    try (var socket = connect()) {
-      var answers = lines(socket);
-      Thread.ofPlatform().daemon().start(() -> count(answers));
-      long next = System.nanoTime();
-      while (!Thread.interrupted()) {
-        send(socket, request);
-        offered.incrementAndGet();
-        next += REQUEST_NANOS;
-        long early = next - System.nanoTime();
-        if (early > 0) {
-          Thread.sleep(early / 1_000_000, (int) (early % 1_000_000));
+    long next = System.nanoTime();
+    while (!Thread.currentThread().isInterrupted()) {
+      try (var socket = connect()) {
+        socket.setTcpNoDelay(true);
+        var answers = lines(socket);
+        Thread.ofPlatform().daemon().start(() -> count(answers));
+        while (!Thread.currentThread().isInterrupted()) {
+          send(socket, request);
+          offered.incrementAndGet();
+          next += REQUEST_NANOS;
+          LockSupport.parkNanos(next - System.nanoTime());
         }
+      } catch (IOException closed) {
+        // by the board: again
       }
-    } catch (IOException | InterruptedException ended) {
-      Thread.currentThread().interrupt();
     }
   }
 

@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
 public final class BoardLoad {
 
   private static final int WARMUP = 200;
-  private static final int STEPS = 100;
+  private static final int STEPS = 800; // some seconds: it takes one until all pages are open
   private static final int LOG_EVERY = 10;
   private static final double ALLOWED = 1.05;
 
@@ -40,7 +40,7 @@ public final class BoardLoad {
 
   /** Prints the ratio, and the heap of the board. */
   public static void main(String[] args) throws IOException {
-    int pairs = args.length > 0 ? Integer.parseInt(args[0]) : 15;
+    int pairs = args.length > 0 ? Integer.parseInt(args[0]) : 7;
     var folder = Files.createTempDirectory("board-load");
     var load = new BoardLoad(Files.createDirectory(folder.resolve("run")));
     load.write(
