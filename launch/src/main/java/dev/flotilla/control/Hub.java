@@ -26,7 +26,8 @@ import java.util.function.Supplier;
  * A launcher's end of the control channel: carries frames from and to whoever knows the key.
  *
  * <p>One thread does all input and output, so that a peer that sends nonsense, reads nothing or
- * falls silent holds up nobody. What the frames mean is for others to say.
+ * falls silent holds up nobody. What the frames mean is for others to say; those about values are
+ * taken by {@link ValueRelay}.
  */
 public final class Hub implements AutoCloseable {
 
@@ -41,14 +42,12 @@ public final class Hub implements AutoCloseable {
   private final BlockingQueue<HubEvent> events = new LinkedBlockingQueue<>();
   private final Map<Peer, Connection> peers = new HashMap<>();
   private final WaitingRoom strangers = new WaitingRoom();
-  private final KeptValues values = new KeptValues();
-  private final OpenQuestions questions = new OpenQuestions();
+  private final ValueRelay values = new ValueRelay(this::sendNow);
   private final List<Dial> dials = new ArrayList<>();
   private final Map<Connection, Dial> dialled = new HashMap<>();
   private final Thread thread;
   private volatile int generation;
   private volatile boolean isClosed;
-  private volatile boolean followsAnother;
 
   private Hub(Selector selector, Duration greetingTakes) {
     this.selector = selector;
@@ -96,7 +95,7 @@ public final class Hub implements AutoCloseable {
 
   /** Connects to the launcher of the first host, again and again until it answers. */
   public void dial(Dial dial) {
-    followsAnother = true;
+    values.follow();
     submit(() -> dials.add(dial));
   }
 
@@ -109,7 +108,6 @@ public final class Hub implements AutoCloseable {
     submit(
         () -> {
           values.forgetBefore(attempt);
-          questions.forgetBefore(attempt);
           List.copyOf(peers.values()).stream().filter(this::isOutdated).forEach(this::drop);
         });
   }
@@ -240,72 +238,12 @@ public final class Hub implements AutoCloseable {
   private void handle(Connection connection, Frame frame, int attempt) throws IOException {
     Optional<Identity> other = connection.other();
     if (other.isPresent()) {
-      take(other.get(), inTime(other.get(), frame, attempt), attempt);
+      var taken = inTime(other.get(), frame, attempt);
+      if (!values.take(other.get(), taken, attempt, generation)) {
+        events.add(new HubEvent.Came(other.get().peer(), taken));
+      }
     } else if (connection.greet(frame)) {
       admit(connection);
-    }
-  }
-
-  /** Values are passed on at once; what the other frames mean is for others to say. */
-  private void take(Identity from, Frame frame, int attempt) throws FrameException {
-    switch (frame) {
-      case Frame.Put put when followsAnother && !from.isHost() -> promise(attempt, put);
-      case Frame.Put(var key, var value) when !followsAnother ->
-          keep(attempt, new Frame.Value(key, value));
-      case Frame.Value value when followsAnother && from.isHost() -> keep(attempt, value);
-      case Frame.Sync(long number) when followsAnother && !from.isHost() ->
-          passOn(new OpenQuestions.Question(from.peer(), number, attempt));
-      case Frame.Sync(long number) when !followsAnother ->
-          sendNow(from.peer()::equals, new Frame.Synced(number), attempt);
-      case Frame.Synced(long number) when followsAnother && from.isHost() ->
-          questions.answered(number).ifPresent(this::answer);
-      case Frame.Put _, Frame.Value _, Frame.Sync _, Frame.Synced _ ->
-          throw new FrameException("a value comes from where none is kept");
-      default -> events.add(new HubEvent.Came(from.peer(), frame));
-    }
-  }
-
-  private void passOn(OpenQuestions.Question question) {
-    var sync = new Frame.Sync(questions.add(question));
-    sendNow(Peer.Host.class::isInstance, sync, question.attempt());
-  }
-
-  /** What was kept before the question has been passed to the rank before this. */
-  private void answer(OpenQuestions.Question question) {
-    if (question.attempt() == generation) {
-      sendNow(question.peer()::equals, new Frame.Synced(question.number()), question.attempt());
-    }
-  }
-
-  private void promise(int attempt, Frame.Put put) {
-    values.promise(attempt, put);
-    sendNow(Peer.Host.class::isInstance, put, attempt);
-  }
-
-  private void keep(int attempt, Frame.Value value) {
-    values.keep(attempt, value);
-    sendNow(peer -> peer instanceof Peer.Host && !followsAnother, value, attempt);
-    if (attempt == generation) {
-      sendNow(Peer.Rank.class::isInstance, value, attempt);
-    }
-  }
-
-  /** Tells a newcomer what it must know, or what it must be told again. */
-  private void catchUp(Connection connection, Identity other) {
-    if (!other.isHost()) {
-      int attempt = other.generation();
-      values.of(attempt).forEach(value -> sendNow(connection, value, attempt));
-    } else if (followsAnother) {
-      values
-          .unconfirmed()
-          .forEach((attempt, puts) -> puts.forEach(put -> sendNow(connection, put, attempt)));
-      questions
-          .all()
-          .forEach((number, it) -> sendNow(connection, new Frame.Sync(number), it.attempt()));
-    } else {
-      for (int attempt : values.attempts()) {
-        values.of(attempt).forEach(value -> sendNow(connection, value, attempt));
-      }
     }
   }
 
@@ -327,7 +265,7 @@ public final class Hub implements AutoCloseable {
     strangers.remove(connection);
     dialled.remove(connection);
     events.add(new HubEvent.Joined(peer));
-    connection.other().ifPresent(other -> catchUp(connection, other));
+    connection.other().ifPresent(values::catchUp);
   }
 
   /** A launcher that has lost its connection may be back before this end knows that it is lost. */
