@@ -1,10 +1,8 @@
 package dev.flotilla.app;
 
 import dev.flotilla.app.advise.Advice;
-import dev.flotilla.app.advise.Combination;
 import dev.flotilla.app.advise.LinkRate;
 import dev.flotilla.app.advise.Prediction;
-import dev.flotilla.config.StepTrial.Result;
 import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.ExitCodes;
@@ -12,9 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -69,6 +65,9 @@ final class BenchAdviceCommand implements Callable<Integer> {
   @Option(names = "--cycles", paramLabel = "N", description = "Timed stretches of a trial; 5.")
   int cycles = 5;
 
+  /** A link of a rate, and what was compared over it. */
+  private record Link(String rate, LinkRate measured, List<AdviceErrors.Row> rows) {}
+
   private final List<AdviceErrors.Row> all = new ArrayList<>();
 
   @Override
@@ -111,56 +110,48 @@ final class BenchAdviceCommand implements Callable<Integer> {
     if (chosen.isEmpty()) {
       throw new ConfigException("--rows", "names no combination, but was " + rows);
     }
-    Map<Combination, Result> alone = new LinkedHashMap<>();
+    var links = links(lab, trials, folder);
+    // The speed of a machine drifts: what is compared is measured one after the other.
     for (var combination : chosen) {
       System.err.printf("flotilla: %s alone, %s%n", model, combination.name());
-      alone.put(combination, trials.pretended(combination));
+      var alone = trials.pretended(combination);
+      for (var link : links) {
+        System.err.printf("flotilla: %s, %s, %s%n", model, link.rate, combination.name());
+        lab.ifPresent(it -> it.shape(link.rate));
+        var together = trials.together(combination, place(lab, folder));
+        var predicted = Prediction.of(combination, alone, link.measured, hosts);
+        link.rows.add(new AdviceErrors.Row(predicted, together));
+      }
     }
-    lab.ifPresent(it -> it.shape("free"));
-    var unshaped = LinkRate.of(trials.probe(place(lab, folder)), "measured");
-    for (var rate : lab.isPresent() ? rates : List.of("free")) {
-      lab.ifPresent(it -> it.shape(rate));
-      compare(model, rate, trials, alone, place(lab, folder), unshaped);
-    }
+    links.forEach(link -> print(model, link));
   }
 
+  private List<Link> links(Optional<Lab> lab, Trials trials, Path folder) {
+    lab.ifPresent(it -> it.shape("free"));
+    var unshaped = LinkRate.of(trials.probe(place(lab, folder)), "measured");
+    boolean isBusy = hosts >= Runtime.getRuntime().availableProcessors();
+    List<Link> links = new ArrayList<>();
+    for (var rate : lab.isPresent() ? rates : List.of("free")) {
+      lab.ifPresent(it -> it.shape(rate));
+      var measured = LinkRate.of(trials.probe(place(lab, folder)), "measured");
+      links.add(new Link(rate, isBusy ? measured.working(unshaped) : measured, new ArrayList<>()));
+    }
+    return links;
+  }
+
+  private void print(String model, Link link) {
+    all.addAll(link.rows);
+    var predicted = link.rows.stream().map(AdviceErrors.Row::predicted).toList();
+    System.out.printf("%n%s, %s: %s%n", model, link.rate, link.measured.text());
+    System.out.print(AdviceErrors.table(link.rows, new Advice(predicted, Long.MAX_VALUE, false)));
+  }
+
+  /** Where ranks meet; a file in which ranks have met is not met in again. */
   private static Trials.Place place(Optional<Lab> lab, Path folder) {
     return lab.map(it -> new Trials.Place(it::on, it.address(0), PORT))
         .orElseGet(
             () ->
                 new Trials.Place(
                     _ -> List.of(), folder.resolve("meeting-" + System.nanoTime()).toString(), 0));
-  }
-
-  private void compare(
-      String model,
-      String rate,
-      Trials trials,
-      Map<Combination, Result> alone,
-      Trials.Place place,
-      LinkRate unshaped) {
-    var measured = LinkRate.of(trials.probe(place), "measured");
-    boolean isBusy = hosts >= Runtime.getRuntime().availableProcessors();
-    var link = isBusy ? measured.working(unshaped) : measured;
-    List<AdviceErrors.Row> table = new ArrayList<>();
-    alone.forEach(
-        (combination, trial) -> {
-          System.err.printf("flotilla: %s, %s, %s%n", model, rate, combination.name());
-          var predicted = Prediction.of(combination, trial, link, hosts);
-          table.add(new AdviceErrors.Row(predicted, trials.together(combination, fresh(place))));
-        });
-    all.addAll(table);
-    var advice =
-        new Advice(table.stream().map(AdviceErrors.Row::predicted).toList(), Long.MAX_VALUE, false);
-    System.out.printf("%n%s, %s: %s%n", model, rate, link.text());
-    System.out.print(AdviceErrors.table(table, advice));
-  }
-
-  /** A file in which ranks have met is not met in again. */
-  private static Trials.Place fresh(Trials.Place place) {
-    String master = place.master();
-    return master != null && master.startsWith("/")
-        ? new Trials.Place(place.on(), master + "-" + System.nanoTime(), 0)
-        : place;
   }
 }

@@ -74,7 +74,7 @@ public final class TrialRank implements Callable<Integer> {
       return 0;
     }
     var run = new ConfiguredRun(recipe.read(), master == null ? World.solo() : world());
-    var trial = new StepTrial(run, samples, new Length(warmUp, cycles, updates));
+    var trial = new StepTrial(run, samples, Length.timed(warmUp, cycles, updates));
     write(json(master == null ? trial.pretending(ranks) : trial.together()));
     return 0;
   }

@@ -1,9 +1,11 @@
 package dev.flotilla.config;
 
 import dev.flotilla.collective.Collective;
+import dev.flotilla.collective.Traffic;
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.PeakMeter;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
 import dev.flotilla.optim.Constant;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.train.NonFinite;
@@ -76,19 +78,39 @@ public final class StepTrial {
       Sent sent) {}
 
   /**
-   * How long a trial is.
+   * How long a trial is. A step is worth timing once the JVM has compiled what it runs, which takes
+   * hundreds of short steps and none of long ones: so lengths are times, with a least number of
+   * updates.
    *
-   * @param warmUp updates before the first that counts
-   * @param cycles stretches that are timed, of which the shortest counts: whatever else the machine
-   *     does only makes them longer
-   * @param updates of a cycle
+   * @param warmUp updates before the first that counts, at least
+   * @param warmUpSeconds that they take, at least
+   * @param cycles stretches that are timed, at most, of which the shortest counts: whatever else
+   *     the machine does only makes them longer
+   * @param updates of a cycle, at least, and what its updates are a multiple of
+   * @param cycleSeconds that a cycle takes, at least
+   * @param seconds after which no other cycle begins
    */
-  public record Length(int warmUp, int cycles, int updates) {
+  public record Length(
+      int warmUp,
+      double warmUpSeconds,
+      int cycles,
+      int updates,
+      double cycleSeconds,
+      double seconds) {
 
-    int all() {
-      return warmUp + cycles * updates;
+    /** Returns a length in updates alone. */
+    public static Length ofUpdates(int warmUp, int cycles, int updates) {
+      return new Length(warmUp, 0, cycles, updates, 0, Double.POSITIVE_INFINITY);
+    }
+
+    /** Returns one that suits the speed of the step. */
+    public static Length timed(int warmUp, int cycles, int updates) {
+      return new Length(warmUp, 4, cycles, updates, 0.5, 8);
     }
   }
+
+  /** More than any trial makes. */
+  private static final int MOST_UPDATES = 1_000_000;
 
   private final ConfiguredRun run;
   private final int samples;
@@ -130,22 +152,51 @@ public final class StepTrial {
             .collective(wrapper);
     try (var trainer = builder.build();
         var _ = TensorScope.open()) {
-      trainer.plannedUpdates(length.all());
+      trainer.plannedUpdates(MOST_UPDATES);
       var batch = config.data().train().load(chosen(config.data().train().size()));
-      int microSteps = windows(trainer, batch, length.warmUp()) / length.warmUp();
+      int microSteps = windows(trainer, batch, 1);
+      int updates = warmedUp(trainer, batch);
       var before = traffic.sent();
       var times = new ArrayList<Double>();
-      for (int i = 0; i < length.cycles(); i++) {
-        trainer.collective().barrier();
-        long start = System.nanoTime();
-        windows(trainer, batch, length.updates());
-        // What the last update has left on its way belongs to it.
-        trainer.model().device().synchronize();
-        times.add((System.nanoTime() - start) / 1e9 / length.updates());
+      for (double spent = 0; times.size() < length.cycles() && spent < length.seconds(); ) {
+        times.add(secondsOfUpdate(trainer, batch, updates));
+        spent += fromFirst(trainer, times.getLast()) * updates;
       }
-      double made = (double) length.cycles() * length.updates();
+      double made = (double) times.size() * updates;
       return result(
           trainer, Collections.min(times), microSteps, traffic.sent().since(before, made));
+    }
+  }
+
+  /** Makes updates until the step has its speed, and returns how many make a cycle. */
+  private int warmedUp(Trainer trainer, Batch batch) {
+    int next = length.warmUp();
+    double spent = 0;
+    double update;
+    do {
+      update = fromFirst(trainer, secondsOfUpdate(trainer, batch, next));
+      spent += update * next;
+      next = length.updates();
+    } while (spent < length.warmUpSeconds());
+    double periods = Math.ceil(length.cycleSeconds() / (update * length.updates()));
+    return length.updates() * (int) Math.clamp(periods, 1, MOST_UPDATES / 1e3);
+  }
+
+  private static double secondsOfUpdate(Trainer trainer, Batch batch, int updates) {
+    trainer.collective().barrier();
+    long start = System.nanoTime();
+    windows(trainer, batch, updates);
+    // What the last update has left on its way belongs to it.
+    trainer.model().device().synchronize();
+    return (System.nanoTime() - start) / 1e9 / updates;
+  }
+
+  /** Rank 0's clock decides for all: ranks that make other numbers of updates wait for ever. */
+  private static double fromFirst(Trainer trainer, double value) {
+    try (var _ = TensorScope.open()) {
+      var shared = Tensors.ofDoubles(value);
+      trainer.collective().broadcast(shared, 0, Traffic.SCALAR).await();
+      return Tensors.toDoubles(shared)[0];
     }
   }
 

@@ -27,7 +27,7 @@ class StepTrialTests {
             .formatted(strategy);
     var config = RunConfig.read(Recipe.parse("test", recipe), Catalogue.installed());
     var run = new ConfiguredRun(config, World.solo());
-    return new StepTrial(run, 8, new Length(2, 2, 4)).pretending(ranks);
+    return new StepTrial(run, 8, Length.ofUpdates(2, 2, 4)).pretending(ranks);
   }
 
   @Test
