@@ -100,6 +100,8 @@ final class DeviceCheck {
       var memory = new DeviceMemoryCheck(device, verdicts);
       verdicts.check("flat memory", memory::isFlat);
       verdicts.check("full memory", memory::survivesFullMemory);
+      // The last, as the allocator keeps what many elements took.
+      verdicts.check("kernels", new KernelCheck(verdicts)::all);
     }
     System.out.println(
         verdicts.failures() == 0 ? "all checks passed" : verdicts.failures() + " checks FAILED");

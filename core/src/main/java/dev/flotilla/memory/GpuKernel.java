@@ -7,9 +7,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import org.bytedeco.pytorch.Tensor;
@@ -26,6 +31,9 @@ public final class GpuKernel {
   private static final int COMPUTE_CAPABILITY_MINOR = 76;
   private static final MemorySegment NULL = MemorySegment.NULL;
 
+  /** Stands for a tensor that is not there. */
+  public static final Object ABSENT = NULL;
+
   private final ComputeDevice device;
   private final NativeLibrary driver;
   private final MemorySegment function;
@@ -37,14 +45,20 @@ public final class GpuKernel {
   }
 
   /**
-   * Compiles a kernel for a device that libtorch has used before.
+   * Compiles kernels for a device that libtorch has used before.
    *
    * @param owner class beside which the source lies
    * @param source name of the source file
-   * @return nothing if the host has no NVRTC, or one that does not know this GPU
+   * @param options of the compiler, such as -DNAME=VALUE
+   * @param names of the kernels in it
+   * @return each by its name; nothing if the host has no NVRTC, or one that does not know this GPU
    */
-  public static Optional<GpuKernel> compile(
-      ComputeDevice device, Class<?> owner, String source, String name) {
+  public static Optional<Map<String, GpuKernel>> compile(
+      ComputeDevice device,
+      Class<?> owner,
+      String source,
+      List<String> options,
+      List<String> names) {
     var compiler = NativeLibrary.find("libnvrtc.so.13");
     var driver = NativeLibrary.find("libcuda.so.1");
     if (compiler.isEmpty() || driver.isEmpty()) {
@@ -54,26 +68,34 @@ public final class GpuKernel {
     device.makeCurrent();
     device.synchronize(); // There is no context before the first call.
     try {
-      return Optional.of(compiled(compiler.get(), driver.get(), device, text, name));
+      List<String> all = new ArrayList<>(options);
+      all.add(architecture(driver.get(), device));
+      var image = compile(compiler.get(), text, all);
+      return Optional.of(loaded(driver.get(), device, image, names));
     } catch (IllegalStateException | NoSuchElementException unable) {
+      System.getLogger(GpuKernel.class.getName())
+          .log(
+              Level.WARNING,
+              "libtorch's operations stand in for the kernels of {0}, more slowly: {1}",
+              source,
+              unable.getMessage());
       return Optional.empty();
     }
   }
 
-  private static GpuKernel compiled(
-      NativeLibrary compiler,
-      NativeLibrary driver,
-      ComputeDevice device,
-      String text,
-      String name) {
+  private static Map<String, GpuKernel> loaded(
+      NativeLibrary driver, ComputeDevice device, MemorySegment image, List<String> names) {
+    Map<String, GpuKernel> kernels = new HashMap<>();
     try (var arena = Arena.ofConfined()) {
-      var image = compile(compiler, text, architecture(driver, device));
       var module = arena.allocate(ADDRESS);
       driver.call("cuModuleLoadData", module, image);
-      var function = arena.allocate(ADDRESS);
-      driver.call(
-          "cuModuleGetFunction", function, module.get(ADDRESS, 0), arena.allocateFrom(name));
-      return new GpuKernel(device, driver, function.get(ADDRESS, 0));
+      for (var name : names) {
+        var function = arena.allocate(ADDRESS);
+        driver.call(
+            "cuModuleGetFunction", function, module.get(ADDRESS, 0), arena.allocateFrom(name));
+        kernels.put(name, new GpuKernel(device, driver, function.get(ADDRESS, 0)));
+      }
+      return kernels;
     }
   }
 
@@ -102,7 +124,7 @@ public final class GpuKernel {
   }
 
   /** Returns machine code, in memory that is never freed. */
-  private static MemorySegment compile(NativeLibrary compiler, String text, String architecture) {
+  private static MemorySegment compile(NativeLibrary compiler, String text, List<String> options) {
     try (var arena = Arena.ofConfined()) {
       var holder = arena.allocate(ADDRESS);
       compiler.call(
@@ -114,8 +136,11 @@ public final class GpuKernel {
           NULL,
           NULL);
       var program = holder.get(ADDRESS, 0);
-      var options = arena.allocateFrom(ADDRESS, arena.allocateFrom(architecture));
-      int result = compiler.result("nvrtcCompileProgram", program, 1, options);
+      var arguments = arena.allocate(ADDRESS, options.size());
+      for (int i = 0; i < options.size(); i++) {
+        arguments.setAtIndex(ADDRESS, i, arena.allocateFrom(options.get(i)));
+      }
+      int result = compiler.result("nvrtcCompileProgram", program, options.size(), arguments);
       if (result != 0) {
         throw new IllegalStateException("NVRTC refuses a kernel: " + log(compiler, program));
       }
@@ -141,8 +166,8 @@ public final class GpuKernel {
   /**
    * Starts the kernel.
    *
-   * @param arguments tensors, whose first element's address is passed, and numbers of the types
-   *     that the kernel states
+   * @param arguments tensors, whose first element's address is passed, {@link #ABSENT} for one that
+   *     is not there, and numbers of the types that the kernel states
    */
   public void launch(int blocks, int threads, Object... arguments) {
     device.makeCurrent();
@@ -161,6 +186,7 @@ public final class GpuKernel {
       case Integer number -> arena.allocateFrom(JAVA_INT, number);
       case Long number -> arena.allocateFrom(JAVA_LONG, number);
       case Float number -> arena.allocateFrom(JAVA_FLOAT, number);
+      case MemorySegment none -> arena.allocateFrom(ADDRESS, none);
       default -> throw new IllegalArgumentException("no kernel takes a " + argument.getClass());
     };
   }

@@ -5,6 +5,7 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Shape;
 import java.util.ArrayList;
@@ -75,6 +76,7 @@ public final class ProfilingPass {
 
   private Activations run(int part, Activations input, Storages storages, List<PartCost> costs) {
     try (var _ = TensorScope.open();
+        var _ = AutogradFunction.dropped();
         var relay = new Relay(input)) {
       var device = parts.device();
       // Memory of parameters that come here is none that the part takes.

@@ -3,6 +3,7 @@ package dev.flotilla.pass;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.model.Gradient;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,6 +43,11 @@ final class SpanRunner {
     List<TensorForm> body = new ArrayList<>();
     try (var _ = TensorScope.open()) {
       var known = span.isRecomputed() ? differentiable.get(span.to()) : null;
+      if (known == null && span.isRecomputed()) {
+        try (var _ = AutogradFunction.dropped()) {
+          return withGraph(span, input, microStep, body);
+        }
+      }
       if (known == null) {
         return withGraph(span, input, microStep, body);
       }

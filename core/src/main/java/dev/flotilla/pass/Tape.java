@@ -3,6 +3,7 @@ package dev.flotilla.pass;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.AutogradFunction;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
@@ -132,5 +133,6 @@ final class Tape {
   void clear() {
     spanOutputs.forEach(SpanOutputs::close);
     spanOutputs.clear();
+    AutogradFunction.abandon();
   }
 }

@@ -3,6 +3,7 @@ package dev.flotilla.strategy.compress;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.GpuKernel;
 import dev.flotilla.memory.TensorScope;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -53,7 +54,9 @@ final class FusedCorrection implements AutoCloseable {
   }
 
   private static Optional<GpuKernel> compile(ComputeDevice device) {
-    return GpuKernel.compile(device, FusedCorrection.class, "correction.cu", "correct");
+    return GpuKernel.compile(
+            device, FusedCorrection.class, "correction.cu", List.of(), List.of("correct"))
+        .map(kernels -> kernels.get("correct"));
   }
 
   /** Makes room for so many indices. */

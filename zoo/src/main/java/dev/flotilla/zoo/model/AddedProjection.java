@@ -47,11 +47,23 @@ final class AddedProjection implements FinalFunction {
   @Override
   public Activations apply(Activations body, ForwardMode mode) {
     Tensor projected = dense.apply(activated(body.tensors().get(0)), mode);
-    Tensor kept = Dropout.apply(projected, dropout, mode);
     List<Tensor> outputs = new ArrayList<>();
-    outputs.add(Layers.sum(kept, body.tensors().get(1)));
+    outputs.add(added(projected, body.tensors().get(1), mode));
     outputs.addAll(body.tensors().subList(2, body.tensors().size()));
     return new Activations(outputs);
+  }
+
+  private Tensor added(Tensor projected, Tensor x, ForwardMode mode) {
+    return ResidualKernels.add(projected, x, mode.isTraining() ? dropout : 0)
+        .orElseGet(() -> Layers.sum(Dropout.apply(projected, dropout, mode), x));
+  }
+
+  /** What dropout makes of the gradient of the sum, in the type of the product. */
+  private Tensor dropped(Tensor gradient, Tensor y, Tensor x) {
+    var type = y.scalar_type();
+    return ResidualKernels.adds(type, x)
+        ? ResidualKernels.dropped(gradient.contiguous(), type, dropout)
+        : Dropout.backward(gradient.to(type), dropout);
   }
 
   private Tensor activated(Tensor y) {
@@ -73,7 +85,7 @@ final class AddedProjection implements FinalFunction {
   /** In mixed precision the product was computed in the type of y, from a converted matrix. */
   private void addOwn(Tensor y, Tensor x, Tensor gradient, List<Gradient> all) {
     var type = y.scalar_type();
-    Tensor dropped = Dropout.backward(gradient.to(type), dropout).view(-1, weight.size(0));
+    Tensor dropped = dropped(gradient, y, x).view(-1, weight.size(0));
     all.add(new Gradient(x, gradient.to(x.scalar_type())));
     if (bias.requires_grad()) {
       all.add(new Gradient(bias, dropped.sum(0).to(bias.scalar_type())));

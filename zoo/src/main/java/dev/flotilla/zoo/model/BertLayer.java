@@ -143,11 +143,11 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
 
   /** The hidden state with what was attended to → its expansion, then itself normalised. */
   private Forward inner(Weights weights) {
-    var norm = attendedNorm().bind(weights);
+    var norm = attendedNorm().bindCopying(weights);
     var expand = innerDense().bind(weights);
     return (input, mode) -> {
-      Tensor seen = norm.apply(input.tensors().get(0), mode);
-      return followedBy(expand.apply(seen, mode), followedBy(seen, input, 1), 0);
+      var seen = norm.apply(input.tensors().get(0));
+      return followedBy(expand.apply(seen.half(), mode), followedBy(seen.whole(), input, 1), 0);
     };
   }
 

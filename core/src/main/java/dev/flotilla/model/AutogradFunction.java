@@ -1,0 +1,191 @@
+package dev.flotilla.model;
+
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.pytorch.Edge;
+import org.bytedeco.pytorch.FunctionPostHook;
+import org.bytedeco.pytorch.FunctionPreHook;
+import org.bytedeco.pytorch.GradMode;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Node;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * A function with a backward of its own in libtorch's graph: what PyTorch calls an
+ * autograd.Function.
+ *
+ * <p>The binding has no class for it. So a node of another function is taken, a concatenation, and
+ * led to the inputs; a hook before it takes the gradients away, whereupon it computes nothing, and
+ * a hook after it gives those of the inputs instead.
+ */
+public final class AutogradFunction {
+
+  /** Computes gradients. */
+  @FunctionalInterface
+  public interface Backward {
+
+    /**
+     * Returns the gradient of each input, in its shape and dtype; undefined for one that needs
+     * none. Runs in a scope and without a graph, on the thread of backward.
+     *
+     * @param gradients of the outputs, undefined where none came
+     */
+    List<Tensor> apply(List<Tensor> gradients);
+  }
+
+  /** By the number of inputs: leaves whose concatenation has a node with as many edges. */
+  private static final Map<Integer, TensorVector> LEAVES = new ConcurrentHashMap<>();
+
+  /** What a thread has recorded and no backward has reached. */
+  private static final ThreadLocal<Set<AutogradFunction>> RECORDED =
+      ThreadLocal.withInitial(LinkedHashSet::new);
+
+  /** What a hook has returned is read after it has ended, so the next hook of a thread frees it. */
+  private static final ThreadLocal<List<Pointer>> RETURNED =
+      ThreadLocal.withInitial(ArrayList::new);
+
+  private final Backward backward;
+  private final List<Tensor> saved;
+  private final Set<AutogradFunction> recorded;
+  private List<Tensor> gradients = List.of();
+  // A hook that Java has collected ends backward; nothing else holds them here.
+  private final FunctionPreHook taking = new Taking();
+  private final FunctionPostHook giving = new Giving();
+  private boolean isOver;
+
+  private AutogradFunction(List<Tensor> saved, Backward backward, Set<AutogradFunction> recorded) {
+    this.saved = saved.stream().map(TensorScope::keep).toList();
+    this.backward = backward;
+    this.recorded = recorded;
+  }
+
+  /**
+   * Makes outputs, which were computed without a graph, functions of inputs.
+   *
+   * @param saved what backward needs besides its gradients; kept until it has run
+   */
+  public static void record(
+      List<Tensor> inputs, List<Tensor> outputs, List<Tensor> saved, Backward backward) {
+    if (!GradMode.is_enabled() || inputs.stream().noneMatch(Tensor::requires_grad)) {
+      return;
+    }
+    var recorded = RECORDED.get();
+    var function = new AutogradFunction(saved, backward, recorded);
+    synchronized (recorded) {
+      recorded.add(function);
+    }
+    try (var _ = TensorScope.open()) {
+      Tensor joined = torch.cat(LEAVES.computeIfAbsent(inputs.size(), AutogradFunction::leaves));
+      Node node = joined.grad_fn();
+      node.clear_input_metadata();
+      for (int i = 0; i < inputs.size(); i++) {
+        node.set_next_edge(i, edge(inputs.get(i)));
+      }
+      node.add_pre_hook(function.taking);
+      node.add_post_hook(function.giving);
+      outputs.forEach(output -> torch.create_gradient_edge(output, node));
+    }
+  }
+
+  /** Any function of a tensor leads to where its gradient goes. */
+  private static Edge edge(Tensor input) {
+    return input.requires_grad() ? input.view_as(input).grad_fn().next_edge(0) : new Edge();
+  }
+
+  private static TensorVector leaves(int count) {
+    try (var _ = TensorScope.open()) {
+      return TensorScope.keep(
+          new TensorVector(
+              IntStream.range(0, count)
+                  .mapToObj(_ -> Tensors.ofFloats(0).set_requires_grad(true))
+                  .toArray(Tensor[]::new)));
+    }
+  }
+
+  /** Frees what this thread's functions have saved whose graphs were given up. */
+  public static void abandon() {
+    endAllBut(Set.of());
+  }
+
+  /** Says that graphs of this thread which begin before it is closed are given up then. */
+  public static Dropped dropped() {
+    var recorded = RECORDED.get();
+    synchronized (recorded) {
+      var before = Set.copyOf(recorded);
+      return () -> endAllBut(before);
+    }
+  }
+
+  /** A block of code whose graphs nobody runs backward after it. */
+  @FunctionalInterface
+  public interface Dropped extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  private static void endAllBut(Set<AutogradFunction> others) {
+    var recorded = RECORDED.get();
+    synchronized (recorded) {
+      List.copyOf(recorded).stream()
+          .filter(function -> !others.contains(function))
+          .forEach(AutogradFunction::end);
+    }
+  }
+
+  private void end() {
+    isOver = true;
+    synchronized (recorded) {
+      recorded.remove(this);
+    }
+    saved.forEach(TensorScope::free);
+    gradients.forEach(TensorScope::free);
+  }
+
+  private static TensorVector returned(TensorVector result) {
+    var earlier = RETURNED.get();
+    earlier.forEach(TensorScope::free);
+    earlier.clear();
+    earlier.add(TensorScope.keep(result));
+    return result;
+  }
+
+  private final class Taking extends FunctionPreHook {
+    @Override
+    public TensorVector apply(TensorVector incoming) {
+      try (var _ = TensorScope.open()) {
+        List<Tensor> all = new ArrayList<>();
+        for (long i = 0; i < incoming.size(); i++) {
+          all.add(TensorScope.keep(new Tensor(incoming.get(i))));
+        }
+        gradients = all;
+        return returned(new TensorVector(incoming.size()));
+      }
+    }
+  }
+
+  private final class Giving extends FunctionPostHook {
+    @Override
+    public TensorVector apply(TensorVector outputs, TensorVector inputs) {
+      if (isOver) {
+        throw new IllegalStateException("backward through a graph that was given up");
+      }
+      try (var _ = TensorScope.open();
+          var _ = new NoGradGuard()) {
+        var results = backward.apply(gradients).toArray(Tensor[]::new);
+        var result = returned(new TensorVector(results));
+        end();
+        return result;
+      }
+    }
+  }
+}

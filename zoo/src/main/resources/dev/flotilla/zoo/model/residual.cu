@@ -1,0 +1,312 @@
+// How each half of an encoder layer ends, in two kernels instead of five passes over memory:
+//   s = x + dropout(p)   and   y = gamma (s - mean) / deviation + beta, with a copy of y in bf16,
+// and the gradients of both. What dropout keeps is a function of seed and place, so that backward
+// and recompute draw it again instead of reading a mask.
+//
+// Set by the compiler's options: HALF, whether p is bf16 and not float; LANES, how many elements
+// are read at once, 4 or 1; THREADS of a block; CHUNKS, how many times LANES elements of a row a
+// thread takes.
+
+typedef unsigned short bf16;
+typedef unsigned long long u64;
+
+#if HALF
+typedef bf16 Added;
+#else
+typedef float Added;
+#endif
+
+__device__ inline float widened(float value) { return value; }
+
+__device__ inline float widened(bf16 value) { return __uint_as_float((unsigned int) value << 16); }
+
+__device__ inline void narrow(float value, float* to) { *to = value; }
+
+// To the nearest, ties to even; a NaN stays one.
+__device__ inline void narrow(float value, bf16* to) {
+  const unsigned int bits = __float_as_uint(value);
+  const unsigned int rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  *to = (bf16) (value != value ? 0x7fc0u : rounded);
+}
+
+template <class V>
+struct alignas(sizeof(V) * LANES) Chunk {
+  V at[LANES];
+};
+
+template <class V>
+__device__ inline Chunk<V> load(const V* from) {
+  return *reinterpret_cast<const Chunk<V>*>(from);
+}
+
+template <class V>
+__device__ inline void store(V* to, const Chunk<V>& chunk) {
+  *reinterpret_cast<Chunk<V>*>(to) = chunk;
+}
+
+// Philox 4x32-10 (Salmon et al., 2011): four numbers for a seed and a place.
+__device__ inline uint4 philox(u64 seed, u64 place) {
+  unsigned int key0 = (unsigned int) seed, key1 = (unsigned int) (seed >> 32);
+  uint4 c = {(unsigned int) place, (unsigned int) (place >> 32), 0u, 0u};
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    const unsigned int high0 = __umulhi(0xD2511F53u, c.x), low0 = 0xD2511F53u * c.x;
+    const unsigned int high1 = __umulhi(0xCD9E8D57u, c.z), low1 = 0xCD9E8D57u * c.z;
+    c = {high1 ^ c.y ^ key0, low1, high0 ^ c.w ^ key1, low0};
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return c;
+}
+
+// Sets scales of four elements from a place that is a multiple of four: 0 where they are dropped.
+__device__ inline void scales(
+    u64 seed, u64 place, unsigned int dropped, float scale, float (&to)[4]) {
+  if (dropped == 0) {
+    to[0] = to[1] = to[2] = to[3] = scale;
+    return;
+  }
+  const uint4 draw = philox(seed, place / 4);
+  to[0] = draw.x >= dropped ? scale : 0;
+  to[1] = draw.y >= dropped ? scale : 0;
+  to[2] = draw.z >= dropped ? scale : 0;
+  to[3] = draw.w >= dropped ? scale : 0;
+}
+
+// The sum may lie where the added numbers were: a thread reads them before it writes there.
+extern "C" __global__ void add_dropped(
+    const Added* added,
+    const float* __restrict__ x,
+    float* sum,
+    u64 length,
+    u64 seed,
+    unsigned int dropped,
+    float scale) {
+  const u64 place = 4 * ((u64) blockIdx.x * THREADS + threadIdx.x);
+  if (place >= length) {
+    return;
+  }
+  float factor[4];
+  scales(seed, place, dropped, scale, factor);
+  const int count = length - place < 4 ? (int) (length - place) : 4;
+#pragma unroll
+  for (int start = 0; start < 4; start += LANES) {
+    if (start < count) {
+      const Chunk<Added> a = load(added + place + start);
+      const Chunk<float> b = load(x + place + start);
+      Chunk<float> s;
+#pragma unroll
+      for (int i = 0; i < LANES; ++i) {
+        const float f = factor[start + i];
+        // What is dropped counts as zero even if it is infinite.
+        s.at[i] = b.at[i] + (f == 0 ? 0 : widened(a.at[i]) * f);
+      }
+      store(sum + place + start, s);
+    }
+  }
+}
+
+extern "C" __global__ void add_dropped_gradient(
+    const float* __restrict__ gradient,
+    Added* __restrict__ result,
+    u64 length,
+    u64 seed,
+    unsigned int dropped,
+    float scale) {
+  const u64 place = 4 * ((u64) blockIdx.x * THREADS + threadIdx.x);
+  if (place >= length) {
+    return;
+  }
+  float factor[4];
+  scales(seed, place, dropped, scale, factor);
+  const int count = length - place < 4 ? (int) (length - place) : 4;
+#pragma unroll
+  for (int start = 0; start < 4; start += LANES) {
+    if (start < count) {
+      const Chunk<float> g = load(gradient + place + start);
+      Chunk<Added> r;
+#pragma unroll
+      for (int i = 0; i < LANES; ++i) {
+        const float f = factor[start + i];
+        narrow(f == 0 ? 0 : g.at[i] * f, &r.at[i]);
+      }
+      store(result + place + start, r);
+    }
+  }
+}
+
+// Sums of two numbers over the threads of a block, for all of them, in the same order every time.
+__device__ inline float2 over_block(float2 value) {
+  __shared__ float2 parts[32];
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    value.x += __shfl_xor_sync(0xffffffffu, value.x, step);
+    value.y += __shfl_xor_sync(0xffffffffu, value.y, step);
+  }
+  if (THREADS > 32) {
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+      parts[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    value = parts[0];
+#pragma unroll
+    for (int i = 1; i < THREADS / 32; ++i) {
+      value.x += parts[i].x;
+      value.y += parts[i].y;
+    }
+  }
+  return value;
+}
+
+extern "C" __global__ void layer_norm(
+    const float* __restrict__ input,
+    const float* __restrict__ gamma,
+    const float* __restrict__ beta,
+    float* __restrict__ output,
+    bf16* __restrict__ copy,
+    float* __restrict__ means,
+    float* __restrict__ inverses,
+    int width,
+    float epsilon) {
+  const u64 first = (u64) blockIdx.x * width;
+  Chunk<float> v[CHUNKS];
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < CHUNKS; ++k) {
+    const int column = (k * THREADS + threadIdx.x) * LANES;
+    if (column < width) {
+      v[k] = load(input + first + column);
+#pragma unroll
+      for (int i = 0; i < LANES; ++i) {
+        sum += v[k].at[i];
+      }
+    }
+  }
+  const float mean = over_block({sum, 0}).x / width;
+  float squares = 0;
+#pragma unroll
+  for (int k = 0; k < CHUNKS; ++k) {
+    if ((k * THREADS + threadIdx.x) * LANES < width) {
+#pragma unroll
+      for (int i = 0; i < LANES; ++i) {
+        const float distance = v[k].at[i] - mean;
+        squares += distance * distance;
+      }
+    }
+  }
+  const float inverse = 1.0f / sqrtf(over_block({squares, 0}).x / width + epsilon);
+  if (threadIdx.x == 0) {
+    means[blockIdx.x] = mean;
+    inverses[blockIdx.x] = inverse;
+  }
+#pragma unroll
+  for (int k = 0; k < CHUNKS; ++k) {
+    const int column = (k * THREADS + threadIdx.x) * LANES;
+    if (column < width) {
+      const Chunk<float> g = load(gamma + column);
+      const Chunk<float> b = load(beta + column);
+      Chunk<float> y;
+      Chunk<bf16> small;
+#pragma unroll
+      for (int i = 0; i < LANES; ++i) {
+        y.at[i] = (v[k].at[i] - mean) * inverse * g.at[i] + b.at[i];
+        narrow(y.at[i], &small.at[i]);
+      }
+      store(output + first + column, y);
+      if (copy != nullptr) {
+        store(copy + first + column, small);
+      }
+    }
+  }
+}
+
+// A block takes every gridDim.x-th row, and leaves its part of the sums over rows for gamma and
+// beta in a row of its own: sums gets two tables of gridDim.x rows.
+extern "C" __global__ void layer_norm_gradient(
+    const float* __restrict__ of_output,
+    const bf16* __restrict__ of_copy,
+    const float* __restrict__ input,
+    const float* __restrict__ gamma,
+    const float* __restrict__ means,
+    const float* __restrict__ inverses,
+    float* __restrict__ result,
+    float* __restrict__ sums,
+    u64 rows,
+    int width) {
+  Chunk<float> g[CHUNKS];
+  Chunk<float> for_gamma[CHUNKS];
+  Chunk<float> for_beta[CHUNKS];
+#pragma unroll
+  for (int k = 0; k < CHUNKS; ++k) {
+    const int column = (k * THREADS + threadIdx.x) * LANES;
+    if (column < width) {
+      g[k] = load(gamma + column);
+    }
+#pragma unroll
+    for (int i = 0; i < LANES; ++i) {
+      for_gamma[k].at[i] = 0;
+      for_beta[k].at[i] = 0;
+    }
+  }
+  for (u64 row = blockIdx.x; row < rows; row += gridDim.x) {
+    const float mean = means[row], inverse = inverses[row];
+    Chunk<float> x[CHUNKS];
+    Chunk<float> d[CHUNKS];
+    float2 dots = {0, 0};
+#pragma unroll
+    for (int k = 0; k < CHUNKS; ++k) {
+      const int column = (k * THREADS + threadIdx.x) * LANES;
+      if (column < width) {
+        const u64 place = row * width + column;
+        x[k] = load(input + place);
+        Chunk<float> y;
+#pragma unroll
+        for (int i = 0; i < LANES; ++i) {
+          y.at[i] = 0;
+        }
+        if (of_output != nullptr) {
+          y = load(of_output + place);
+        }
+        if (of_copy != nullptr) {
+          const Chunk<bf16> more = load(of_copy + place);
+#pragma unroll
+          for (int i = 0; i < LANES; ++i) {
+            y.at[i] += widened(more.at[i]);
+          }
+        }
+#pragma unroll
+        for (int i = 0; i < LANES; ++i) {
+          x[k].at[i] = (x[k].at[i] - mean) * inverse;
+          for_gamma[k].at[i] += y.at[i] * x[k].at[i];
+          for_beta[k].at[i] += y.at[i];
+          d[k].at[i] = y.at[i] * g[k].at[i];
+          dots.x += d[k].at[i];
+          dots.y += d[k].at[i] * x[k].at[i];
+        }
+      }
+    }
+    dots = over_block(dots);
+    const float of_mean = dots.x / width, of_deviation = dots.y / width;
+#pragma unroll
+    for (int k = 0; k < CHUNKS; ++k) {
+      const int column = (k * THREADS + threadIdx.x) * LANES;
+      if (column < width) {
+        Chunk<float> r;
+#pragma unroll
+        for (int i = 0; i < LANES; ++i) {
+          r.at[i] = (d[k].at[i] - of_mean - x[k].at[i] * of_deviation) * inverse;
+        }
+        store(result + row * width + column, r);
+      }
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < CHUNKS; ++k) {
+    const int column = (k * THREADS + threadIdx.x) * LANES;
+    if (column < width) {
+      store(sums + (u64) blockIdx.x * width + column, for_gamma[k]);
+      store(sums + ((u64) gridDim.x + blockIdx.x) * width + column, for_beta[k]);
+    }
+  }
+}
