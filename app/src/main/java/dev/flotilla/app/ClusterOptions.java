@@ -2,7 +2,9 @@ package dev.flotilla.app;
 
 import dev.flotilla.app.cluster.JobShape;
 import dev.flotilla.config.ConfiguredRun;
+import dev.flotilla.world.ExitCodes;
 import java.util.Locale;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -42,8 +44,14 @@ final class ClusterOptions {
       description = "How often all ranks start again after a failure; 3.")
   int maxRestarts = 3;
 
+  /** Prints what is written for the job; nothing if so many ranks cannot train the recipe. */
+  int print(Function<JobShape, String> writer) {
+    System.out.print(writer.apply(check()));
+    return ExitCodes.OK;
+  }
+
   /** Checks the recipe for so many ranks, as a run would, and returns how large the job is. */
-  JobShape check() {
+  private JobShape check() {
     var config = recipe.read();
     var shape =
         new JobShape(

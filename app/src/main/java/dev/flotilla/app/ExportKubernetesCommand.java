@@ -1,7 +1,7 @@
 package dev.flotilla.app;
 
+import dev.flotilla.app.cluster.JobShape;
 import dev.flotilla.app.cluster.KubernetesJob;
-import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -65,19 +65,20 @@ final class ExportKubernetesCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    var shape = job.check();
-    var kubernetes =
-        new KubernetesJob(
-            shape,
-            image,
-            memory,
-            gpus,
-            storage,
-            keySecret == null ? shape.name() + "-key" : keySecret,
-            recipe(),
-            changes());
-    System.out.print(kind == Kind.JOBSET ? kubernetes.jobSet() : kubernetes.trainJob());
-    return ExitCodes.OK;
+    return job.print(
+        shape -> kind == Kind.JOBSET ? describe(shape).jobSet() : describe(shape).trainJob());
+  }
+
+  private KubernetesJob describe(JobShape shape) {
+    return new KubernetesJob(
+        shape,
+        image,
+        memory,
+        gpus,
+        storage,
+        keySecret == null ? shape.name() + "-key" : keySecret,
+        recipe(),
+        changes());
   }
 
   private String recipe() {

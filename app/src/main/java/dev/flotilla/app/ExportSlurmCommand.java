@@ -1,7 +1,7 @@
 package dev.flotilla.app;
 
+import dev.flotilla.app.cluster.JobShape;
 import dev.flotilla.app.cluster.SlurmScript;
-import dev.flotilla.world.ExitCodes;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,17 +30,13 @@ final class ExportSlurmCommand implements Callable<Integer> {
 
   @Mixin ClusterOptions job = new ClusterOptions();
 
+  @Mixin RunFolderOption out = new RunFolderOption();
+
   @Option(
       names = "--time",
       paramLabel = "TIME",
       description = "The longest time of the job: minutes, HH:MM:SS or D-HH:MM:SS; one hour.")
   String time = "01:00:00";
-
-  @Option(
-      names = "--out",
-      paramLabel = "DIR",
-      description = "Folder of the run, which all nodes see; by default runs/NAME.")
-  @Nullable Path out;
 
   @Option(
       names = "--sbatch",
@@ -56,18 +52,18 @@ final class ExportSlurmCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    var shape = job.check();
-    var folder = out == null ? Path.of("runs", shape.name()) : out;
-    var script =
-        new SlurmScript(
-            shape,
-            time,
-            flotilla == null ? thisProgram() : flotilla,
-            job.recipe.arguments(),
-            folder.toAbsolutePath().normalize().toString(),
-            options);
-    System.out.print(script.text());
-    return ExitCodes.OK;
+    return job.print(shape -> script(shape).text());
+  }
+
+  private SlurmScript script(JobShape shape) {
+    var folder = out.folder == null ? Path.of("runs", shape.name()) : out.folder;
+    return new SlurmScript(
+        shape,
+        time,
+        flotilla == null ? thisProgram() : flotilla,
+        job.recipe.arguments(),
+        folder.toAbsolutePath().normalize().toString(),
+        options);
   }
 
   /** Returns the script beside whose app/target/lib this program runs, or the command's name. */

@@ -36,11 +36,7 @@ final class TrainCommand implements Callable<Integer> {
 
   @Mixin RecipeOptions recipe = new RecipeOptions();
 
-  @Option(
-      names = "--out",
-      paramLabel = "DIR",
-      description = "Folder of the run; by default runs/TIME_MODEL.")
-  @Nullable Path out;
+  @Mixin RunFolderOption out = new RunFolderOption();
 
   @Option(
       names = "--resume",
@@ -145,8 +141,8 @@ final class TrainCommand implements Callable<Integer> {
    * @throws ConfigException if it cannot be known where to go on
    */
   Path folder(RunConfig config) {
-    if (out != null) {
-      return out;
+    if (out.folder != null) {
+      return out.folder;
     }
     return switch (resume()) {
       case Resume.From from when Files.exists(RunPaths.eventsIn(from.path())) -> from.path();

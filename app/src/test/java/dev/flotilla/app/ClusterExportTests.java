@@ -1,7 +1,9 @@
 package dev.flotilla.app;
 
+import static dev.flotilla.app.cluster.YamlDocuments.at;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.app.cluster.YamlDocuments;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -12,14 +14,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /**
  * What is exported for a cluster starts ranks: its arguments are used as they are written, under
@@ -43,9 +42,7 @@ class ClusterExportTests {
 
   @BeforeEach
   void writeRecipe() throws IOException {
-    flotilla = Flotilla.in(folder);
-    Files.createDirectories(flotilla.work());
-    Files.writeString(flotilla.work().resolve("recipe.yaml"), RECIPE);
+    flotilla = Flotilla.in(folder).having("recipe.yaml", RECIPE);
     var key = Files.createFile(flotilla.work().resolve("job.key"), ownersAlone());
     Files.writeString(key, "a key of a test, with 32 characters or more");
   }
@@ -56,7 +53,7 @@ class ClusterExportTests {
 
   @Test
   void podsOfAJobSetTrainTogether() throws IOException {
-    var container = map(last(export("jobset")), "spec", "replicatedJobs", 0, "template", "spec");
+    var container = at(export("jobset"), "spec", "replicatedJobs", 0, "template", "spec");
     var args = args(at(container, "template", "spec", "containers", 0, "args"));
     int port = freePort();
     args.set(args.indexOf("--master-port") + 1, String.valueOf(port));
@@ -66,7 +63,7 @@ class ClusterExportTests {
 
   @Test
   void podsOfATrainJobTrainTogetherUnderKubeflowsVariables() throws IOException {
-    var trainer = map(last(export("trainjob")), "spec", "trainer");
+    var trainer = at(export("trainjob"), "spec", "trainer");
     var kubeflow =
         flotilla
             .with("PET_NNODES", at(trainer, "numNodes"))
@@ -105,7 +102,8 @@ class ClusterExportTests {
     assertThat(ended.out()).isEmpty();
   }
 
-  private List<Map<?, ?>> export(String kind) {
+  /** Returns the last document, that of the job itself. */
+  private Map<?, ?> export(String kind) {
     var ended =
         flotilla.run(
             "export",
@@ -116,15 +114,7 @@ class ClusterExportTests {
             "--nnodes=2",
             "--nproc=1",
             "--kind=" + kind);
-    List<Map<?, ?>> documents = new ArrayList<>();
-    new Load(LoadSettings.builder().build())
-        .loadAllFromString(ended.expect(0).out())
-        .forEach(each -> documents.add((Map<?, ?>) each));
-    return documents;
-  }
-
-  private static Map<?, ?> last(List<Map<?, ?>> documents) {
-    return documents.getLast();
+    return YamlDocuments.of(ended.expect(0).out()).getLast();
   }
 
   /** Each pod has a folder for temporary files of its own. */
@@ -145,22 +135,6 @@ class ClusterExportTests {
               .replace("/runs/", ""));
     }
     return args;
-  }
-
-  private static Map<?, ?> map(Object from, Object... path) {
-    return (Map<?, ?>) at(from, path);
-  }
-
-  private static Object at(Object from, Object... path) {
-    var value = from;
-    for (var step : path) {
-      value =
-          Objects.requireNonNull(
-              value instanceof List<?> list
-                  ? list.get((Integer) step)
-                  : ((Map<?, ?>) value).get(step));
-    }
-    return value;
   }
 
   private static int freePort() throws IOException {

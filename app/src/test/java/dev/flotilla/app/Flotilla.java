@@ -62,6 +62,13 @@ final class Flotilla {
     return new Flotilla(folder, variables, more, prefix);
   }
 
+  /** Returns this command line with a file in the folder in which it works. */
+  Flotilla having(String file, String text) throws IOException {
+    Files.createDirectories(work());
+    Files.writeString(work().resolve(file), text);
+    return this;
+  }
+
   /** Returns the folder in which the command works. */
   Path work() {
     return folder.resolve("work");

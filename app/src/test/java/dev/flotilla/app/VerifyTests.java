@@ -29,9 +29,7 @@ class VerifyTests {
 
   @BeforeEach
   void writeRecipe() throws IOException {
-    flotilla = Flotilla.in(folder);
-    Files.createDirectories(flotilla.work());
-    Files.writeString(flotilla.work().resolve("recipe.yaml"), RECIPE);
+    flotilla = Flotilla.in(folder).having("recipe.yaml", RECIPE);
   }
 
   @Test

@@ -1,20 +1,17 @@
 package dev.flotilla.app.cluster;
 
+import static dev.flotilla.app.cluster.YamlDocuments.at;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.settings.ConfigException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** What is written for Kubernetes is what its APIs know, and holds no secret. */
 class KubernetesJobTests {
@@ -34,14 +31,6 @@ class KubernetesJobTests {
         List.of("--set", "optimizer={name: adam, lr: 0.1}"));
   }
 
-  private static List<Map<?, ?>> documents(String text) {
-    List<Map<?, ?>> documents = new ArrayList<>();
-    new Load(LoadSettings.builder().build())
-        .loadAllFromString(text)
-        .forEach(each -> documents.add((Map<?, ?>) each));
-    return documents;
-  }
-
   static Stream<String> files() {
     return Stream.of(job(1).jobSet(), job(2).jobSet(), job(1).trainJob(), job(2).trainJob());
   }
@@ -49,7 +38,7 @@ class KubernetesJobTests {
   @ParameterizedTest
   @MethodSource("files")
   void everyFieldIsInTheDocumentedApi(String text) {
-    assertThat(documents(text)).hasSizeGreaterThan(2).allSatisfy(this::isKnown);
+    assertThat(YamlDocuments.of(text)).hasSizeGreaterThan(2).allSatisfy(this::isKnown);
   }
 
   private void isKnown(Map<?, ?> document) {
@@ -58,7 +47,7 @@ class KubernetesJobTests {
 
   @Test
   void fieldsThatTheApiDoesNotKnowAreFound() {
-    var jobSet = new LinkedHashMap<Object, Object>(documents(job(1).jobSet()).get(2));
+    var jobSet = new LinkedHashMap<Object, Object>(YamlDocuments.of(job(1).jobSet()).get(2));
     jobSet.put("spec", Map.of("suspend", "yes", "restarts", 3, "network", Map.of("subnet", "x")));
     assertThat(FIELDS.problems(jobSet))
         .containsExactlyInAnyOrder(
@@ -71,7 +60,7 @@ class KubernetesJobTests {
   @MethodSource("files")
   void theKeyIsASecretThatIsNamedAlone(String text) {
     assertThat(text).contains("secretName: digits-key", "defaultMode: 256");
-    assertThat(documents(text)).noneMatch(it -> "Secret".equals(it.get("kind")));
+    assertThat(YamlDocuments.of(text)).noneMatch(it -> "Secret".equals(it.get("kind")));
   }
 
   @ParameterizedTest
@@ -83,12 +72,12 @@ class KubernetesJobTests {
 
   @Test
   void theRecipeArrivesAsItIs() {
-    assertThat(at(documents(job(2).jobSet()).getFirst(), "data", "recipe.yaml")).isEqualTo(RECIPE);
+    assertThat(at(YamlDocuments.of(job(2).jobSet()).getFirst(), "data", "recipe.yaml")).isEqualTo(RECIPE);
   }
 
   @Test
   void podsOfAJobSetFindTheFirstOneThroughItsHeadlessService() {
-    var spec = at(documents(job(2).jobSet()).getLast(), "spec");
+    var spec = at(YamlDocuments.of(job(2).jobSet()).getLast(), "spec");
     assertThat(at(spec, "network"))
         .isEqualTo(
             Map.of(
@@ -113,7 +102,7 @@ class KubernetesJobTests {
 
   @Test
   void aTrainJobSaysHowManyAndItsRuntimeHow() {
-    var documents = documents(job(2).trainJob());
+    var documents = YamlDocuments.of(job(2).trainJob());
     var trainJob = documents.getLast();
     assertThat(at(trainJob, "spec", "runtimeRef", "name")).isEqualTo("digits-runtime");
     assertThat(at(trainJob, "spec", "trainer", "numNodes")).isEqualTo(2);
@@ -144,19 +133,6 @@ class KubernetesJobTests {
                     List.of()))
         .isInstanceOf(ConfigException.class)
         .hasMessageContainingAll("--image", "--memory", "--gpus", "--key-secret");
-  }
-
-  private static Object at(Object from, Object... path) {
-    var value = from;
-    for (var step : path) {
-      value =
-          Objects.requireNonNull(
-              value instanceof List<?> list
-                  ? list.get((Integer) step)
-                  : ((Map<?, ?>) value).get(step),
-              List.of(path).toString());
-    }
-    return value;
   }
 
   private static List<String> strings(Object list) {
