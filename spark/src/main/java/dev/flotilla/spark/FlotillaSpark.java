@@ -28,7 +28,7 @@ import scala.reflect.ClassTag$;
 public final class FlotillaSpark {
 
   private static final long SLOTS_TAKE_SECONDS = 60;
-  private static final long LONGEST_PAUSE_SECONDS = 60;
+  private static final long PAUSE_SECONDS = 1;
 
   private final SparkSession session;
   private final SparkJob job;
@@ -147,11 +147,8 @@ public final class FlotillaSpark {
           return;
         }
         requireRestart(failure, attempt);
-        long pause = Math.min(1L << Math.min(attempt, 6), LONGEST_PAUSE_SECONDS);
-        say(
-            "restart %d of %d in %d s: %s",
-            attempt + 1, job.maxRestarts(), pause, firstLine(failure));
-        Thread.sleep(pause * 1000);
+        say("restart %d of %d: %s", attempt + 1, job.maxRestarts(), firstLine(failure));
+        Thread.sleep(PAUSE_SECONDS * 1000); // an executor that has died is missed by then
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

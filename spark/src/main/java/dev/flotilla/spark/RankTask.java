@@ -53,9 +53,9 @@ final class RankTask extends AbstractFunction1<Iterator<Object>, Iterator<Object
     var context = BarrierTaskContext.get();
     @Nullable Path folder = null;
     try {
-      var home = meet(context);
+      var meeting = meet(context);
       folder = privateFolder();
-      run(context, home, folder);
+      run(context, meeting, folder);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
@@ -67,42 +67,56 @@ final class RankTask extends AbstractFunction1<Iterator<Object>, Iterator<Object
     return CollectionConverters.asScala(List.<Object>of().iterator());
   }
 
-  /** Nothing starts anywhere unless every executor has what it needs. */
-  private FlotillaHome meet(BarrierTaskContext context) {
+  /**
+   * What all tasks know once they have met.
+   *
+   * @param home Flotilla on this host
+   * @param port where the launchers meet, on the first task's host
+   * @param key the job's key; empty if it does not come this way
+   */
+  private record Meeting(FlotillaHome home, String port, String key) {}
+
+  /**
+   * Nothing starts anywhere unless every executor has what it needs. All is said in one round,
+   * because Spark takes a second for each.
+   */
+  private Meeting meet(BarrierTaskContext context) throws IOException {
+    int rank = context.partitionId();
     @Nullable FlotillaHome home = null;
-    var word = FINE;
+    var word = FINE + (rank == 0 ? freePort() + " " + newKey() : "");
     try {
       var conf = SparkEnv.get().conf();
       home =
           FlotillaHome.find(
               conf.get(Requirements.HOME), conf.get(Requirements.JDK, ""), System.getenv());
     } catch (SparkJobException refused) {
-      word = hostOf(context, context.partitionId()) + ": " + refused.getMessage();
+      word = hostOf(context, rank) + ": " + refused.getMessage();
     }
+    var words = context.allGather(word);
     var problems =
-        Stream.of(context.allGather(word))
-            .filter(each -> !each.equals(FINE))
+        Stream.of(words)
+            .filter(each -> !each.startsWith(FINE))
             .distinct()
             .collect(Collectors.joining("\n"));
     if (home == null || !problems.isEmpty()) {
       throw new SparkJobException(ExitCode.USAGE, SparkJobException.REFUSED + problems);
     }
-    return home;
+    var first = words[0].substring(FINE.length()).split(" ", -1);
+    return new Meeting(home, first[0], first[1]);
   }
 
-  private void run(BarrierTaskContext context, FlotillaHome home, Path folder)
+  private void run(BarrierTaskContext context, Meeting meeting, Path folder)
       throws IOException, InterruptedException {
     int rank = context.partitionId();
-    String[] first =
-        context.allGather(rank == 0 ? freePort() + " " + newKey() : "")[0].split(" ", -1);
+    var home = meeting.home();
     var recipe = write(folder.resolve("recipe.yaml"), job.recipe());
     var arguments = new ArrayList<>(List.of("run", "--nproc", "1"));
     arguments.addAll(List.of("--nnodes", String.valueOf(job.ranks())));
     arguments.addAll(List.of("--node-rank", String.valueOf(rank)));
-    arguments.addAll(List.of("--master-addr", hostOf(context, 0), "--master-port", first[0]));
-    if (!first[1].isEmpty()) {
+    arguments.addAll(List.of("--master-addr", hostOf(context, 0), "--master-port", meeting.port()));
+    if (!meeting.key().isEmpty()) {
       arguments.addAll(
-          List.of("--job-key-file", write(folder.resolve("job.key"), first[1]).toString()));
+          List.of("--job-key-file", write(folder.resolve("job.key"), meeting.key()).toString()));
     } else if (!job.keyFile().isEmpty()) {
       arguments.addAll(List.of("--job-key-file", job.keyFile()));
     }

@@ -38,8 +38,8 @@ class FlotillaSparkTests {
       """
       model: lenet5
       data: digits
-      global_batch: 64
-      max_steps: 100
+      global_batch: 16
+      max_steps: 120
       optimizer: {name: momentum, lr: 0.05}
       threads: 1
       device: cpu
