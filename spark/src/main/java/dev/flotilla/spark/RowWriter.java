@@ -63,7 +63,8 @@ final class RowWriter implements Serializable {
     }
   }
 
-  private static Written writeTo(Path file, String name, Iterator<Row> rows) throws IOException {
+  /** Writes rows to a file, which is known by another name once it is whole. */
+  static Written writeTo(Path file, String name, Iterator<Row> rows) throws IOException {
     var digest = newDigest();
     long count = 0;
     int columns = 0;
