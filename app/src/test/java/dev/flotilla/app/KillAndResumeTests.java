@@ -128,6 +128,12 @@ class KillAndResumeTests {
                   "sharding: {stage: 2, parameters: bf16}, gradient_merge: {k_steps: 3},"
                       + " amp: {dtype: bf16}")),
           Map.entry(
+              "sharding 2, local SGD between hosts, merge",
+              new Technique(
+                  7,
+                  "sharding: {stage: 2}, localsgd: {k_steps: 5, group: host},"
+                      + " gradient_merge: {k_steps: 3}")),
+          Map.entry(
               "sharding 3, merge, ema, early stop",
               new Technique(
                   7,

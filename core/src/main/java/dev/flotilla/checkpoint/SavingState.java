@@ -57,6 +57,11 @@ final class SavingState implements RunState {
   }
 
   @Override
+  public State slicedElsewhere() {
+    return new SlicedState(shared, (_, _, _) -> {});
+  }
+
+  @Override
   public State own() {
     return own.part("own");
   }

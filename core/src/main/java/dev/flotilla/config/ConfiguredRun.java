@@ -10,6 +10,7 @@ import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.NamePatterns;
 import dev.flotilla.step.Phase;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.StepPlanner;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.train.CheckpointSettings;
@@ -98,7 +99,10 @@ public final class ConfiguredRun {
 
   /** Returns what of memory a run of the recipe takes for its state. */
   public RunMemory memory() {
-    return new RunMemory(config, world.size());
+    boolean isByHost =
+        config.techniques().stream()
+            .anyMatch(it -> it.properties().contains(Property.LETS_RANKS_DIFFER));
+    return new RunMemory(config, isByHost ? world.localSize() : world.size());
   }
 
   /** Returns how long a run by a plan of this recipe is. */

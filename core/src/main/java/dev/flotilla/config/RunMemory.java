@@ -15,6 +15,11 @@ public final class RunMemory {
   private final RunConfig config;
   private final int ranks;
 
+  /**
+   * Counts for a recipe.
+   *
+   * @param ranks those that hold the same parameters at all times, and may keep slices of them
+   */
   RunMemory(RunConfig config, int ranks) {
     this.config = config;
     this.ranks = ranks;

@@ -35,6 +35,8 @@ public enum Remedy {
   STATE_BESIDE_DEVICE("memory beside the device"),
   /** Gradients that every rank keeps whole until they are exchanged. */
   WHOLE_GRADIENTS("no slices of them"),
+  /** Ranks of a host that hold the same parameters at all times, where hosts do not. */
+  SAME_ON_HOST("the same parameters on all ranks of a host"),
   /** Forward in bf16. */
   BF16_FORWARD("forward in bf16"),
   /** Buckets that leave after backward, not during it. */

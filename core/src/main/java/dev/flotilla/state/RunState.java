@@ -27,6 +27,14 @@ public interface RunState {
    */
   State sliced();
 
+  /**
+   * Returns {@link #sliced} on a rank whose slices another rank holds too, and puts down: this one
+   * only takes them up.
+   */
+  default State slicedElsewhere() {
+    return sliced();
+  }
+
   /** Returns what only this rank knows; another number of ranks cannot take it up. */
   State own();
 

@@ -37,6 +37,11 @@ public record RunStatePart(RunState whole, String prefix) implements RunState {
   }
 
   @Override
+  public State slicedElsewhere() {
+    return whole.slicedElsewhere().part(prefix);
+  }
+
+  @Override
   public State own() {
     return whole.own().part(prefix);
   }

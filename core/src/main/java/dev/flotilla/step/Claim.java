@@ -3,6 +3,7 @@ package dev.flotilla.step;
 import dev.flotilla.step.Claim.ExchangePart;
 import dev.flotilla.step.Claim.ForwardStage;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.step.Claim.SyncPart;
 
 /**
  * A technique's request to work in a phase: plain data, which a plan may ask for any number of
@@ -38,6 +39,11 @@ public record Claim(Phase phase, int order, String does) {
     this(Phase.EXCHANGE, part.ordinal(), does);
   }
 
+  /** Makes a claim on a part of what follows the update; {@link Phase#SYNC} alone claims all. */
+  public Claim(SyncPart part, String does) {
+    this(Phase.SYNC, part.ordinal(), does);
+  }
+
   /** Tells whether it leaves no room for another technique's claim. */
   public boolean conflictsWith(Claim other) {
     return phase == other.phase
@@ -49,7 +55,7 @@ public record Claim(Phase phase, int order, String does) {
 
   /** Tells whether a phase does what it does by default, and this besides. */
   boolean addsToDefault() {
-    return phase == Phase.EXCHANGE && order == ExchangePart.NUMBERS.ordinal();
+    return phase == Phase.EXCHANGE && order >= ExchangePart.NUMBERS.ordinal();
   }
 
   /** What a claim on the exchange decides. */
@@ -59,7 +65,19 @@ public record Claim(Phase phase, int order, String does) {
     /** How ranks come to sums, in whichever numbers these go over the wire. */
     SUMS,
     /** The numbers on the wire, for whoever comes to sums. */
-    NUMBERS
+    NUMBERS,
+    /** Which ranks exchange with each other, however they come to sums. */
+    RANKS
+  }
+
+  /** What a claim on the phase after the update decides, in the order in which it happens. */
+  public enum SyncPart {
+    /** Everything. */
+    ALL,
+    /** How what a rank updates becomes the average over ranks that hold others. */
+    AVERAGE,
+    /** How ranks that hold the same parameters get what each of them has updated. */
+    GATHER
   }
 
   /** Places of forward layers, outermost first. */

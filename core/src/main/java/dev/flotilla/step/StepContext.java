@@ -13,6 +13,8 @@ import java.util.function.Supplier;
  *
  * @param model the bound model with its arenas
  * @param collective the group of all ranks
+ * @param peers those that exchange gradients with this rank, and hold the same parameters at all
+ *     times: all, or those of one host
  * @param update makes the default update
  * @param updateSettings what the default update would be
  * @param microBatch samples of a micro-step over all ranks, where known
@@ -26,6 +28,7 @@ import java.util.function.Supplier;
 public record StepContext(
     BoundModel model,
     Collective collective,
+    Collective peers,
     Supplier<Update> update,
     UpdateSettings updateSettings,
     OptionalInt microBatch,

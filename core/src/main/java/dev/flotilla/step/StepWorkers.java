@@ -1,6 +1,5 @@
 package dev.flotilla.step;
 
-import dev.flotilla.collective.Collective;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.GradientSlices;
 import dev.flotilla.exchange.WindowExchange;
@@ -49,7 +48,7 @@ record StepWorkers(
    * @param statistics running statistics of batches
    */
   static StepWorkers of(Workers made, StepContext context, RunningStatistics statistics) {
-    var peers = made.peers().orElse(context.collective());
+    var peers = context.peers();
     var arena = context.arena();
     var settings = context.updateSettings();
     var accumulation = made.accumulation().orElse(Accumulation.NONE);
@@ -57,14 +56,14 @@ record StepWorkers(
     var mean = new WindowMean(accumulation, unreached);
     var finite = new FiniteCheck(arena.gradients(), peers);
     var update = made.update().orElseGet(context.update());
-    var sync = made.sync().orElse(Sync.NONE);
+    var sync = made.sync();
     sync.follow(update);
     var average = made.average().orElse(MovingAverage.NONE);
     average.follow(sync, statistics);
     return new StepWorkers(
         accumulation,
         made.conditions(),
-        exchange(made, peers, context, mean),
+        exchange(made, context, mean),
         mean,
         finite,
         FrozenGradients.before(made.refinements(finite), arena.layout(), settings),
@@ -75,8 +74,7 @@ record StepWorkers(
         peers.size() < context.collective().size());
   }
 
-  private static WindowExchange exchange(
-      Workers made, Collective peers, StepContext context, WindowMean mean) {
+  private static WindowExchange exchange(Workers made, StepContext context, WindowMean mean) {
     var plan = made.buckets(context.arena().layout());
     if (context.collective().size() > 1) {
       announce(plan, made.slices(), context);
@@ -86,7 +84,7 @@ record StepWorkers(
         plan,
         made.slices(),
         context.arena(),
-        peers.size() == 1,
+        context.peers().size() == 1,
         context.endsAtNonFinite() && !made.hasFilters(),
         mean,
         context.notices());

@@ -62,6 +62,14 @@ public interface Sync extends AutoCloseable {
   }
 
   /**
+   * Changes the parts that this rank updates otherwise than by an update; ranks that hold the same
+   * parameters get them as they get what an update has changed. All ranks call it together.
+   */
+  default void change(Runnable change) {
+    change.run();
+  }
+
+  /**
    * Runs an action with other values in place of the parameters; they are gathered or averaged over
    * ranks as parameters would be. All ranks call it together.
    *

@@ -1,7 +1,6 @@
 package dev.flotilla.step;
 
 import dev.flotilla.arena.Layout;
-import dev.flotilla.collective.Collective;
 import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.exchange.Exchange;
 import dev.flotilla.exchange.GradientSlices;
@@ -18,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -36,10 +36,10 @@ public final class Workers {
   private @Nullable BucketPlan buckets;
   private @Nullable Function<Dtype, Exchange> exchange;
   private @Nullable Dtype wire;
-  private @Nullable Collective peers;
   private @Nullable GradientSlices slices;
   private @Nullable Update update;
   private @Nullable Sync sync;
+  private @Nullable UnaryOperator<Sync> averaging;
   private @Nullable MovingAverage average;
 
   /** Makes the workers of all techniques of a plan, in the order of their keys. */
@@ -75,10 +75,10 @@ public final class Workers {
     buckets = first(buckets, other.buckets);
     exchange = first(exchange, other.exchange);
     wire = first(wire, other.wire);
-    peers = first(peers, other.peers);
     slices = first(slices, other.slices);
     update = first(update, other.update);
     sync = first(sync, other.sync);
+    averaging = first(averaging, other.averaging);
     average = first(average, other.average);
   }
 
@@ -138,10 +138,9 @@ public final class Workers {
     return with(Phase.EXCHANGE);
   }
 
-  /** Sets an exchange after which only some ranks hold the same gradients. */
-  public Workers exchange(Exchange worker, Collective among) {
-    peers = among;
-    return exchange(worker);
+  /** Leaves it to others how this rank's peers, who are not all ranks, exchange gradients. */
+  public Workers exchangeAmongPeers() {
+    return with(Phase.EXCHANGE);
   }
 
   /**
@@ -170,6 +169,16 @@ public final class Workers {
   /** Sets what follows the update. */
   public Workers sync(Sync worker) {
     sync = worker;
+    return with(Phase.SYNC);
+  }
+
+  /**
+   * Sets what averages over ranks that hold other parameters.
+   *
+   * @param around makes it around what follows an update among those that hold the same
+   */
+  public Workers averaging(UnaryOperator<Sync> around) {
+    averaging = around;
     return with(Phase.SYNC);
   }
 
@@ -244,13 +253,8 @@ public final class Workers {
   Exchange exchange(StepContext context) {
     var numbers = wire == null ? Dtype.FP32 : wire;
     return exchange == null
-        ? Exchange.dense(context.collective(), numbers, context.arena().layout())
+        ? Exchange.dense(context.peers(), numbers, context.arena().layout())
         : exchange.apply(numbers);
-  }
-
-  /** Returns the ranks that hold the same gradients after the exchange, if not all do. */
-  Optional<Collective> peers() {
-    return Optional.ofNullable(peers);
   }
 
   /** Returns how the exchange shares gradients out, if not every rank gets all of them. */
@@ -262,8 +266,10 @@ public final class Workers {
     return Optional.ofNullable(update);
   }
 
-  Optional<Sync> sync() {
-    return Optional.ofNullable(sync);
+  /** Returns what follows the update: an average, around what slices need. */
+  Sync sync() {
+    var inner = sync == null ? Sync.NONE : sync;
+    return averaging == null ? inner : averaging.apply(inner);
   }
 
   Optional<MovingAverage> average() {

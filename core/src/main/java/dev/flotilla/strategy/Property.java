@@ -1,5 +1,9 @@
 package dev.flotilla.strategy;
 
+import dev.flotilla.settings.Remedy;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
 /**
  * What the planner, and other techniques, must know of a technique. No technique decides by
  * another's name.
@@ -21,6 +25,8 @@ public enum Property {
   CONDITIONS_MICRO_STEPS("each micro-step is conditioned on its own"),
   /** Ranks hold parameters of their own at times. */
   LETS_RANKS_DIFFER("ranks update on their own between averages"),
+  /** Ranks do so each by itself, and not those of a host together. */
+  LETS_EACH_RANK_DIFFER("each rank updates on its own between averages", Remedy.SAME_ON_HOST),
   /** Forward runs in bf16 what is safe there, whatever the type of parameters. */
   COMPUTES_IN_BF16("forward computes in bf16"),
   /** Each rank keeps slices of parameters, gradients or the optimizer's memory. */
@@ -31,9 +37,20 @@ public enum Property {
   RECOMPUTES_FORWARD("parts of forward are recomputed in backward");
 
   private final String words;
+  private final @Nullable Remedy remedy;
 
   Property(String words) {
+    this(words, null);
+  }
+
+  Property(String words, @Nullable Remedy remedy) {
     this.words = words;
+    this.remedy = remedy;
+  }
+
+  /** Returns what to do about it other than leave its technique out, if there is something. */
+  Optional<Remedy> remedy() {
+    return Optional.ofNullable(remedy);
   }
 
   /** Returns what it means, as half of a sentence. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * A technique: a settings record that claims phases of the step.
@@ -38,10 +39,23 @@ public interface Strategy extends Technique, StrategyChoice {
   }
 
   /**
+   * Returns the ranks that exchange gradients with this one, where not all do; asked before
+   * parameters are allocated. All ranks call it together.
+   *
+   * @param host number of this rank's host
+   * @param notices takes one-line messages for the user
+   */
+  default Optional<Collective> peers(Collective all, int host, Consumer<String> notices) {
+    return Optional.empty();
+  }
+
+  /**
    * Returns what a rank keeps of the parameters, where it does not keep all of them; asked before
    * they are allocated.
+   *
+   * @param peers the ranks that hold the same parameters as this one at all times
    */
-  default Optional<ParameterShare> share(Model model, Layout layout, Collective ranks) {
+  default Optional<ParameterShare> share(Model model, Layout layout, Collective peers) {
     return Optional.empty();
   }
 

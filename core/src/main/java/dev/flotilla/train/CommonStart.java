@@ -24,6 +24,7 @@ final class CommonStart {
   private final TrainerSettings settings;
   private final SortedMap<String, String> facts;
   private final Collective collective;
+  private final Collective peers;
   private final BoundModel model;
 
   /**
@@ -55,6 +56,7 @@ final class CommonStart {
     collective = settings.wrapper().apply(resources.own(joined));
     var layout = BoundModel.layoutOf(settings.model(), settings.precision(), settings.frozen());
     facts = new RunFacts(settings, layout).agreedOn(collective);
+    peers = peers(notices);
     model =
         resources.own(
             new BoundModel(
@@ -67,9 +69,16 @@ final class CommonStart {
     fill(notices);
   }
 
+  private Collective peers(Consumer<String> notices) {
+    return settings.strategies().stream()
+        .flatMap(it -> it.peers(collective, settings.world().nodeRank(), notices).stream())
+        .findFirst()
+        .orElse(collective);
+  }
+
   private @Nullable ParameterShare share(Layout layout) {
     return settings.strategies().stream()
-        .flatMap(it -> it.share(settings.model(), layout, collective).stream())
+        .flatMap(it -> it.share(settings.model(), layout, peers).stream())
         .findFirst()
         .orElse(null);
   }
@@ -111,6 +120,11 @@ final class CommonStart {
 
   Collective collective() {
     return collective;
+  }
+
+  /** Returns the ranks that exchange gradients with this one. */
+  Collective peers() {
+    return peers;
   }
 
   BoundModel model() {

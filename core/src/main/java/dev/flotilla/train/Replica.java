@@ -6,11 +6,13 @@ import dev.flotilla.checkpoint.WeightSource;
 import dev.flotilla.checkpoint.WeightsDigest;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Dataset;
+import dev.flotilla.memory.TensorScope;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.pass.Evaluation;
 import dev.flotilla.pass.Evaluator;
 import dev.flotilla.pass.RunningStatistics;
 import dev.flotilla.state.RunState;
+import dev.flotilla.state.State;
 import dev.flotilla.state.Stateful;
 import dev.flotilla.step.OwnReplica;
 import dev.flotilla.step.ReplicaCheck;
@@ -119,19 +121,29 @@ record Replica(
     if (!sync.letsRanksDiffer()) {
       model.remember(state);
     } else if (state.isSaving()) {
-      rememberOwn(state);
-      sync.whileAveraged(
+      rememberOwn(state.own());
+      sync.whileEvaluated(
           () -> {
             model.remember(state);
             return model;
           });
     } else {
       model.remember(state);
-      rememberOwn(state);
+      sync.change(() -> rememberOwn(state.own()));
     }
   }
 
-  private void rememberOwn(RunState state) {
-    state.own().tensor("replica/parameters", model.arena().values());
+  private void rememberOwn(State own) {
+    var arena = model.arena();
+    for (var range : sync.updated(arena.layout())) {
+      try (var _ = TensorScope.open()) {
+        var values = arena.updatedValues(range);
+        if (range.length() == arena.layout().length()) {
+          own.tensor("replica/parameters", values);
+        } else {
+          own.slice("replica/parameters", range.offset(), values);
+        }
+      }
+    }
   }
 }

@@ -58,7 +58,7 @@ final class TrainerParts implements AutoCloseable {
       statistics = resources.own(new RunningStatistics(model.buffers(), collective));
       learningRate = newLearningRate();
       callbacks = new Callbacks(settings, collective, learningRate);
-      steps = resources.own(newSteps(plan.step()));
+      steps = resources.own(newSteps(plan.step(), start.peers()));
       callbacks.follow(steps);
       watchUpdates();
       var evaluator = new Evaluator(model, chain, collective, settings.metrics());
@@ -99,7 +99,7 @@ final class TrainerParts implements AutoCloseable {
         this::microStepsAfter);
   }
 
-  private MicroSteps newSteps(StepPlan plan) {
+  private MicroSteps newSteps(StepPlan plan, Collective peers) {
     var update =
         new UpdateSettings(
             settings.optimizer(),
@@ -111,6 +111,7 @@ final class TrainerParts implements AutoCloseable {
         new StepContext(
             model,
             collective,
+            peers,
             () -> OptimizerUpdate.ofAll(model.arena(), update),
             update,
             settings.microBatch(),

@@ -6,6 +6,9 @@ import static dev.flotilla.testkit.Conformance.half;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.strategy.ema.Ema;
+import dev.flotilla.strategy.localsgd.AveragingGroup;
+import dev.flotilla.strategy.localsgd.LocalSgd;
+import dev.flotilla.strategy.localsgd.MomentumPolicy;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
@@ -27,6 +30,11 @@ final class ShardingRows {
 
   private static Sharding halves(int stage) {
     return new Sharding(stage).withParameters(Dtype.BF16);
+  }
+
+  private static LocalSgd betweenHosts(boolean overlap) {
+    return new LocalSgd(
+        4, 1, MomentumPolicy.LOCAL, Dtype.FP32, overlap, AveragingGroup.HOST, null);
   }
 
   static Stream<Row> all() {
@@ -89,6 +97,22 @@ final class ShardingRows {
                 new Sharding(3)
                     .withOffload(Offload.OPTIMIZER_AND_PARAMETERS)
                     .withKeepGathered(new ByteSize(2048)))),
+        new Row(
+            "sharding 1, and local SGD between hosts",
+            Promise.EXACT,
+            List.of(new Sharding(1), betweenHosts(false))),
+        new Row(
+            "sharding 2, local SGD between hosts, merge and clip",
+            Promise.ALGORITHMIC,
+            List.of(
+                new Sharding(2),
+                betweenHosts(false),
+                new GradientMerge(3),
+                new ClipByNorm(0.5))),
+        new Row(
+            "sharding 3, local SGD between hosts behind the next round, and ema",
+            Promise.EXACT,
+            List.of(new Sharding(3), betweenHosts(true), new Ema(0.9))),
         half("sharding 3 and bf16", new Sharding(3), new MixedPrecision(Dtype.BF16)),
         half(
             "sharding 1, parameters in bf16, in buckets, recompute, merge and clip",

@@ -152,10 +152,18 @@ final class WeightAverage implements MovingAverage {
   /** What ranks have each of their own is published as their mean. */
   private void rememberOwn(State own) {
     if (sync().letsRanksDiffer()) {
-      parameters.forEach(slice -> own.tensor("parameters", slice.average()));
+      parameters.forEach(slice -> rememberOwn(own, slice));
     }
     if (running != null && !isAlone) {
       own.tensor("statistics", running.average());
+    }
+  }
+
+  private void rememberOwn(State own, AveragedSlice slice) {
+    if (slice.range().length() == arena.layout().length()) {
+      own.tensor("parameters", slice.average());
+    } else {
+      own.slice("parameters", slice.range().offset(), slice.average());
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.flotilla.strategy.localsgd;
 
+import dev.flotilla.collective.Collective;
 import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.StepContext;
@@ -11,7 +13,9 @@ import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.wire.Dtype;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * Local SGD whose interval follows the loss and the learning rate (AdaComm: Wang and Joshi, 2019).
@@ -32,6 +36,7 @@ import java.util.Set;
  * @param overlap whether an average travels behind the next round's updates and comes a round late
  * @param group who has parameters of its own
  */
+@Remedy.Offer(value = Remedy.SAME_ON_HOST, as = "%s: {group: host}")
 public record AdaptiveLocalSgd(
     @Setting(doc = "updates between two averages at first, from 1 to max_k_steps", def = "1")
         int initKSteps,
@@ -111,13 +116,18 @@ public record AdaptiveLocalSgd(
 
   @Override
   public Set<Property> properties() {
-    return Set.of(Property.LETS_RANKS_DIFFER);
+    return averaging().properties();
   }
 
   @Override
   public List<Claim> claims() {
     var text = "every %d to %d updates".formatted(1, maxKSteps);
     return LocalClaims.of(averaging(), text);
+  }
+
+  @Override
+  public Optional<Collective> peers(Collective all, int host, Consumer<String> notices) {
+    return Optional.of(Levels.peers(group, all, host, notices));
   }
 
   @Override

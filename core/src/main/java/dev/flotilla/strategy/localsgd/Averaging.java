@@ -4,10 +4,12 @@ import dev.flotilla.optim.Sgd;
 import dev.flotilla.optim.TorchOptimizer;
 import dev.flotilla.strategy.PlanFacts;
 import dev.flotilla.strategy.PlanIssue;
+import dev.flotilla.strategy.Property;
 import dev.flotilla.wire.Dtype;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,11 +61,15 @@ record Averaging(
     }
   }
 
-  /** Returns what the plan prints for the exchange. */
-  String exchangeText() {
-    return group == AveragingGroup.HOST
-        ? "dense mean inside each host"
-        : "none: each rank's gradients are its own";
+  boolean isByHost() {
+    return group == AveragingGroup.HOST;
+  }
+
+  /** Returns what others must know of it. */
+  Set<Property> properties() {
+    return isByHost()
+        ? Set.of(Property.LETS_RANKS_DIFFER)
+        : Set.of(Property.LETS_RANKS_DIFFER, Property.LETS_EACH_RANK_DIFFER);
   }
 
   /** Returns what the plan prints for the sync. */

@@ -84,7 +84,7 @@ final class CodedWire implements MeanWire {
       }
       stage = Stage.IDLE;
       vector = null;
-      levels.inside().broadcast(whole, 0, Traffic.EXCHANGE).await();
+      levels.told().broadcast(whole, 0, Traffic.EXCHANGE).await();
     }
   }
 

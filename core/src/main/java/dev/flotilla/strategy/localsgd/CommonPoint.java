@@ -1,10 +1,10 @@
 package dev.flotilla.strategy.localsgd;
 
-import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
+import dev.flotilla.state.State;
 import java.util.List;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 final class CommonPoint implements AutoCloseable {
 
   private final LiveValues live;
-  private final Collective inside;
+  private final Levels levels;
+  private final boolean isSliced;
   private final @Nullable OuterOptimizer outer;
   private final Tensor point;
   private final Tensor difference;
@@ -36,19 +37,21 @@ final class CommonPoint implements AutoCloseable {
   /**
    * Takes the present values for the common ones.
    *
-   * @param inside the ranks that hold the same parameters as this one, but not the same statistics
+   * @param live closed with this
+   * @param isSliced whether other ranks inside have other parameters
    */
-  CommonPoint(LiveValues live, Averaging settings, Collective inside) {
+  CommonPoint(LiveValues live, Averaging settings, Levels levels, boolean isSliced) {
     this.live = live;
-    this.inside = inside;
+    this.levels = levels;
+    this.isSliced = isSliced;
     this.outer = settings.outer();
     try (var _ = TensorScope.open()) {
       point = zeros(live.length());
       difference = zeros(live.length());
       departure = settings.overlap() ? zeros(live.length()) : null;
       boolean hasVelocity = outer != null && outer.name() == OuterRule.NESTEROV;
-      velocity = hasVelocity ? zeros(live.parameters().numel()) : null;
-      ranges = Range.of(live.parameters(), live.length());
+      velocity = hasVelocity ? zeros(live.count()) : null;
+      ranges = live.ranges();
       takeAll();
     }
   }
@@ -59,7 +62,7 @@ final class CommonPoint implements AutoCloseable {
   }
 
   private Tensor zeros(long length) {
-    return TensorScope.keep(live.parameters().new_zeros(length));
+    return TensorScope.keep(live.zeros(length));
   }
 
   /** Returns the pieces in which the values come and go, in order. */
@@ -81,18 +84,24 @@ final class CommonPoint implements AutoCloseable {
       if (!range.isOfParameters()) {
         departAsItIs(range);
       } else if (departure == null) {
-        torch.sub_out(range.of(difference), range.of(live.parameters()), range.of(point));
+        live.in(range).forEach(this::depart);
       } else {
         torch.sub_out(range.of(difference), range.of(departure), range.of(point));
       }
     }
   }
 
+  private void depart(LiveValues.Part part) {
+    var range = part.range();
+    torch.sub_out(range.of(difference), part.live(), range.of(point));
+  }
+
   private void departAsItIs(Range range) {
     live.read(range, difference);
     var statistics = live.statisticsOf(difference);
+    var inside = levels.inside();
     if (inside.size() > 1 && statistics.numel() > 0) {
-      // One rank speaks for all inside, and each has seen samples of its own.
+      // The replica speaks with one voice, and each rank inside has seen samples of its own.
       inside.allReduce(statistics, Reduction.SUM, Traffic.SCALAR).await();
       statistics.div_(new Scalar((double) inside.size()));
     }
@@ -109,8 +118,12 @@ final class CommonPoint implements AutoCloseable {
     try (var _ = TensorScope.open()) {
       double squared = 0;
       if (range.isOfParameters()) {
-        var whole = wasBehind && departure != null ? departure : live.parameters();
-        squared = move(range, range.of(whole), isOuter);
+        squared =
+            wasBehind && departure != null
+                ? move(range, range.of(departure), isOuter)
+                : live.in(range).stream()
+                    .mapToDouble(part -> move(part.range(), part.live(), isOuter))
+                    .sum();
       } else {
         range.of(point).copy_(range.of(difference));
       }
@@ -168,26 +181,43 @@ final class CommonPoint implements AutoCloseable {
         .masked_fill_(nothing, new Scalar(1));
   }
 
-  private Tensor parametersOf(Tensor flat) {
-    return flat.narrow(0, 0, live.parameters().numel());
-  }
-
   /** Takes the present parameters, which all ranks share, for the common ones. */
   void startHere() {
-    try (var _ = TensorScope.open()) {
-      parametersOf(point).copy_(live.parameters());
-    }
+    ranges.stream().filter(Range::isOfParameters).forEach(range -> live.read(range, point));
+  }
+
+  /** Returns all parameters of this rank, as they lie. */
+  List<Tensor> parameters() {
+    return live.parameters();
   }
 
   /** Puts down, or takes up; what is in the background must have arrived. */
   void remember(RunState state) {
-    state.shared().tensor("localsgd/point", point);
+    rememberCommon("localsgd/point", point, state);
     if (velocity != null) {
-      state.shared().tensor("localsgd/velocity", velocity);
+      rememberCommon("localsgd/velocity", velocity, state);
     }
     if (departure != null) {
-      state.shared().tensor("localsgd/difference", difference);
+      rememberCommon("localsgd/difference", difference, state);
       state.own().tensor("localsgd/departure", departure);
+      if (isSliced) {
+        rememberArrived(state.own());
+      }
+    }
+  }
+
+  /** With slices of it elsewhere, what follows the parameters is not the same on all ranks. */
+  private void rememberArrived(State own) {
+    try (var _ = TensorScope.open()) {
+      own.tensor("localsgd/arrived", ranges.getLast().of(difference));
+    }
+  }
+
+  private void rememberCommon(String name, Tensor flat, RunState state) {
+    if (isSliced) {
+      live.remember(name, flat, state, levels.replica() == 0);
+    } else {
+      state.shared().tensor(name, flat);
     }
   }
 
@@ -197,5 +227,6 @@ final class CommonPoint implements AutoCloseable {
     TensorScope.free(difference);
     TensorScope.free(departure);
     TensorScope.free(velocity);
+    live.close();
   }
 }

@@ -1,70 +1,85 @@
 package dev.flotilla.strategy.localsgd;
 
-import dev.flotilla.collective.Collective;
+import dev.flotilla.arena.Bucket;
+import dev.flotilla.arena.Layout;
 import dev.flotilla.collective.CollectiveException;
-import dev.flotilla.collective.Traffic;
-import dev.flotilla.memory.TensorScope;
 import dev.flotilla.state.RunState;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.StepOutcome;
 import dev.flotilla.step.Sync;
 import dev.flotilla.step.Update;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Supplier;
-import org.bytedeco.pytorch.Tensor;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Averages parameters after some updates, at once or behind the next round's updates.
  *
  * <p>Where there is nobody to average with, it only counts; but it remembers what several would, so
  * that any number of ranks can go on from any other.
+ *
+ * <p>Ranks that hold the same parameters may each update slices of them: then it averages slices, and
+ * what it works around gives the others what has changed.
  */
 final class LocalAveraging implements Sync {
 
   private final Averaging settings;
   private final Interval interval;
   private final StepContext context;
-  private final Collective inside;
+  private final Sync inside;
+  private final Levels levels;
   private final SyncSteps steps;
   private final RoundLoss loss;
   private final RoundNumbers numbers;
   private final RoundLog log;
-  private final MeanWire wire;
-  private final MeanWire exact;
+  private final Travel travel;
   private final SyncTimeout timeout = new SyncTimeout();
   private final boolean isAlone;
-  private @Nullable CommonPoint common;
   // Whether all ranks hold the same parameters just now.
   private boolean isCommon = true;
   private boolean isUnderWay;
-  private double lastDrift;
   private long roundBegan = System.nanoTime();
 
-  LocalAveraging(Averaging settings, Interval interval, Levels levels, StepContext context) {
+  /**
+   * Averages from now on.
+   *
+   * @param inside what follows an update among ranks that hold the same parameters
+   */
+  LocalAveraging(Averaging settings, Interval interval, StepContext context, Sync inside) {
     this.settings = settings;
     this.interval = interval;
     this.context = context;
-    this.inside = levels.inside();
+    this.inside = inside;
+    this.levels = Levels.join(settings.group(), context, isSliced());
     this.isAlone = levels.replicas() == 1;
     this.steps = new SyncSteps(settings.beginStep());
     this.loss = new RoundLoss(interval.looksAtLastWindow());
     var waiting = levels.with(timeout);
     this.numbers = new RoundNumbers(waiting.all());
     this.log = new RoundLog(context.events(), levels.all().size(), levels.all().rank());
-    this.wire = SplitWire.of(settings.wire(), waiting, context.arena().values().numel());
-    this.exact = new PlainWire(waiting, Traffic.SCALAR);
+    long parameters = updated(layout()).stream().mapToLong(Bucket.Range::length).sum();
+    this.travel = new Travel(settings, waiting, parameters);
   }
 
   @Override
   public void follow(Update update) {
-    var live = new LiveValues(context.model(), update, settings.momentum());
-    common = new CommonPoint(live, settings, inside);
+    inside.follow(update);
+    var live = new LiveValues(context.model(), updated(layout()), update, settings.momentum());
+    travel.follow(new CommonPoint(live, settings, levels, isSliced()));
   }
 
-  private CommonPoint common() {
-    return Objects.requireNonNull(common);
+  /** Who has something to do inside gives each rank slices to update. */
+  private boolean isSliced() {
+    return inside != Sync.NONE;
+  }
+
+  private Layout layout() {
+    return context.arena().layout();
+  }
+
+  @Override
+  public List<Bucket.Range> updated(Layout layout) {
+    return inside.updated(layout);
   }
 
   @Override
@@ -79,11 +94,17 @@ final class LocalAveraging implements Sync {
 
   @Override
   public boolean comparesAfter(long updates, long every) {
-    return isCommon && steps.sinceAverage() == 0 && steps.hasPassedMultiple(every);
+    boolean hasWhole = inside.comparesAfter(0, every);
+    return hasWhole && isCommon && steps.sinceAverage() == 0 && steps.hasPassedMultiple(every);
   }
 
   @Override
   public void afterWindow(StepOutcome window) {
+    averageIfDue(window);
+    inside.afterWindow(window);
+  }
+
+  private void averageIfDue(StepOutcome window) {
     boolean isDue = steps.isDue(interval.updates());
     if (isAlone) {
       steps.averaged();
@@ -116,67 +137,30 @@ final class LocalAveraging implements Sync {
   /** Halfway through a round its first half should have arrived, on all ranks alike. */
   private void advance() {
     if (isUnderWay && 2 * steps.sinceAverage() >= interval.updates()) {
-      wire.advance();
+      travel.advance();
     }
   }
 
   private void averageNow(double lr, double computed, long arrived) {
-    if (wire.takesPieces()) {
-      averageByPieces();
-    } else {
-      depart();
-      wire.finish();
-      lastDrift = arrive(false);
-    }
-    numbers.start(loss.end(), lastDrift, computed);
+    travel.average(!steps.isStart());
+    numbers.start(loss.end(), travel.drift(), computed);
     numbers.finish();
     steps.averaged();
     conclude(lr, arrived);
     isCommon = true;
   }
 
-  /** While a piece is on the wire, others are prepared and taken in. */
-  private void averageByPieces() {
-    var ranges = common().ranges();
-    for (var range : ranges) {
-      common().depart(range);
-      try (var _ = TensorScope.open()) {
-        wire.start(range.of(common().difference()));
-      }
-    }
-    double squared = 0;
-    for (var range : ranges) {
-      wire.finishFirst();
-      squared += common().arrive(range, !steps.isStart(), false);
-    }
-    lastDrift = Math.sqrt(squared);
-  }
-
-  private void depart() {
-    common().ranges().forEach(common()::depart);
-    wire.start(common().difference());
-  }
-
-  /** Returns how far this rank's parameters were from the average. */
-  private double arrive(boolean wasBehind) {
-    boolean isOuter = wasBehind || !steps.isStart();
-    return Math.sqrt(
-        common().ranges().stream()
-            .mapToDouble(range -> common().arrive(range, isOuter, wasBehind))
-            .sum());
-  }
-
   /** Takes in the round before, then sends this one on its way. */
   private void averageBehind(double lr, double computed, long arrived) {
     steps.averaged();
     if (isUnderWay) {
-      wire.finish();
+      travel.await();
       numbers.finish();
-      lastDrift = arrive(true);
+      travel.arriveBehind();
       conclude(lr, arrived);
     }
-    depart();
-    numbers.start(loss.end(), lastDrift, computed);
+    travel.depart();
+    numbers.start(loss.end(), travel.drift(), computed);
     isUnderWay = true;
     isCommon = false;
   }
@@ -188,15 +172,20 @@ final class LocalAveraging implements Sync {
 
   @Override
   public <T> T whileAveraged(Supplier<T> action) {
+    return whileCommon(() -> inside.whileAveraged(action));
+  }
+
+  @Override
+  public <T> T whileEvaluated(Supplier<T> passes) {
+    return whileCommon(() -> inside.whileEvaluated(passes));
+  }
+
+  private <T> T whileCommon(Supplier<T> action) {
     if (isCommon) {
       return action.get();
     }
-    try (var _ = TensorScope.open()) {
-      Tensor own = parameters().clone();
-      averageInPlace();
-      T result = action.get();
-      parameters().copy_(own);
-      return result;
+    try (var average = new AverageInPlace(travel.parameters(), this::averageInPlace)) {
+      return inside.whileReplaced(average, action);
     }
   }
 
@@ -205,25 +194,42 @@ final class LocalAveraging implements Sync {
   public <T> T whileReplaced(Runnable swap, Supplier<T> action) {
     boolean wasCommon = isCommon;
     isCommon = isAlone;
-    swap.run();
     T result =
-        whileAveraged(
-            () -> {
-              isCommon = true;
-              return action.get();
-            });
-    swap.run();
+        inside.whileReplaced(
+            swap,
+            () ->
+                whileCommon(
+                    () -> {
+                      isCommon = true;
+                      return action.get();
+                    }));
     isCommon = wasCommon;
     return result;
   }
 
   @Override
+  public void change(Runnable change) {
+    inside.change(change);
+  }
+
+  @Override
   public void average() {
+    averageForGood();
+    inside.average();
+  }
+
+  @Override
+  public void end() {
+    averageForGood();
+    inside.end();
+  }
+
+  private void averageForGood() {
     awaitBackground();
     isUnderWay = false;
     if (!isCommon) {
-      averageInPlace();
-      common().startHere();
+      inside.change(this::averageInPlace);
+      travel.common().startHere();
       steps.averaged();
       isCommon = true;
     }
@@ -231,16 +237,11 @@ final class LocalAveraging implements Sync {
 
   private void averageInPlace() {
     double _ = noteRound(System.nanoTime());
-    exact.start(parameters());
-    exact.finish();
-  }
-
-  private Tensor parameters() {
-    return context.arena().values();
+    travel.averageExactly();
   }
 
   private void awaitBackground() {
-    wire.finish();
+    travel.await();
     numbers.finish();
   }
 
@@ -253,7 +254,7 @@ final class LocalAveraging implements Sync {
   public void remember(RunState state) {
     awaitBackground();
     if (isAlone) {
-      common().takeAll();
+      travel.common().takeAll();
     }
     var shared = state.shared().part("localsgd");
     var own = state.own().part("localsgd");
@@ -262,12 +263,11 @@ final class LocalAveraging implements Sync {
     isCommon = shared.number("common", isCommon ? 1 : 0) == 1 || isAlone;
     // Each rank's own: another number of ranks has not seen that round begin.
     isUnderWay = own.number("under_way", isUnderWay ? 1 : 0) == 1;
-    lastDrift = own.real("drift", lastDrift);
     numbers.remember(own);
     loss.remember(own);
-    common().remember(state);
+    travel.remember(state);
     interval.remember(state);
-    wire.remember(state);
+    inside.remember(state);
   }
 
   @Override
@@ -277,10 +277,8 @@ final class LocalAveraging implements Sync {
     } catch (CollectiveException alreadyTold) {
       // The failure that ends the run is on its way to the user.
     }
-    wire.close();
+    travel.close();
     numbers.close();
-    if (common != null) {
-      common.close();
-    }
+    inside.close();
   }
 }

@@ -1,6 +1,8 @@
 package dev.flotilla.strategy.localsgd;
 
+import dev.flotilla.collective.Collective;
 import dev.flotilla.settings.Check;
+import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.StepContext;
@@ -11,7 +13,9 @@ import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.wire.Dtype;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param group who has parameters of its own
  * @param outer the outer optimizer, or null for the plain mean
  */
+@Remedy.Offer(value = Remedy.SAME_ON_HOST, as = "%s: {group: host}")
 public record LocalSgd(
     @Setting(doc = "updates between two averages, at least 1", def = "1") int kSteps,
     @Setting(doc = "updates at the start that are averaged one by one", def = "1") int beginStep,
@@ -86,13 +91,18 @@ public record LocalSgd(
 
   @Override
   public Set<Property> properties() {
-    return Set.of(Property.LETS_RANKS_DIFFER);
+    return averaging().properties();
   }
 
   @Override
   public List<Claim> claims() {
     var text = kSteps == 1 ? "after every update" : "every %d updates".formatted(kSteps);
     return LocalClaims.of(averaging(), text);
+  }
+
+  @Override
+  public Optional<Collective> peers(Collective all, int host, Consumer<String> notices) {
+    return Optional.of(Levels.peers(group, all, host, notices));
   }
 
   @Override

@@ -47,7 +47,7 @@ final class PlainWire implements MeanWire {
     try {
       first.pending().await();
       Tensors.scale(first.piece(), 1.0 / levels.replicas());
-      levels.inside().broadcast(first.piece(), 0, traffic).await();
+      levels.told().broadcast(first.piece(), 0, traffic).await();
     } finally {
       TensorScope.free(first.piece());
     }

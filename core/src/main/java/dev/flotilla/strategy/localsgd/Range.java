@@ -18,10 +18,11 @@ record Range(long from, long length, boolean isOfParameters) {
   /**
    * Cuts a vector whose first elements are the parameters. On a GPU these are one piece: passes
    * take no time there, and each piece would be copied by itself.
+   *
+   * @param count number of parameters
    */
-  static List<Range> of(Tensor parameters, long length) {
-    long count = parameters.numel();
-    long piece = parameters.is_cuda() ? Math.max(1, count) : ELEMENTS;
+  static List<Range> of(long count, long length, boolean isOnGpu) {
+    long piece = isOnGpu ? Math.max(1, count) : ELEMENTS;
     List<Range> ranges = new ArrayList<>();
     for (long from = 0; from < count; from += piece) {
       ranges.add(new Range(from, Math.min(piece, count - from), true));

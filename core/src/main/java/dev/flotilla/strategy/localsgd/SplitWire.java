@@ -26,7 +26,7 @@ final class SplitWire implements MeanWire {
   /** Returns the wire that a setting asks for. */
   static MeanWire of(Dtype dtype, Levels levels, long parameters) {
     var plain = new PlainWire(levels, Traffic.EXCHANGE);
-    return dtype == Dtype.FP32
+    return dtype == Dtype.FP32 || parameters == 0
         ? plain
         : new SplitWire(new CodedWire(levels, Codec.of(dtype), parameters), plain, parameters);
   }

@@ -38,7 +38,7 @@ final class ParameterGather implements Sync, ParameterGate {
 
   ParameterGather(StepContext context, Slicing slicing, OwnSlices own) {
     this.own = own;
-    var all = context.collective();
+    var all = context.peers();
     group = all.size() == 1 ? all : all.subgroup(IntStream.range(0, all.size()).toArray());
     this.slicing = slicing;
     values = context.arena().values();
@@ -70,16 +70,17 @@ final class ParameterGather implements Sync, ParameterGate {
 
   @Override
   public <T> T whileReplaced(Runnable swap, Supplier<T> action) {
-    replace(swap);
+    change(swap);
     T result = action.get();
-    replace(swap);
+    change(swap);
     return result;
   }
 
-  /** What is still being sent must not change. */
-  private void replace(Runnable swap) {
+  /** What is still being sent stays as it is. */
+  @Override
+  public void change(Runnable change) {
     settle();
-    swap.run();
+    change.run();
     gather(Traffic.SCALAR);
   }
 

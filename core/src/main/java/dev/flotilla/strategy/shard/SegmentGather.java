@@ -65,7 +65,7 @@ final class SegmentGather implements Sync, ParameterGate {
    */
   SegmentGather(
       StepContext context, Slicing slicing, OwnSlices own, long keptBytes, boolean areResident) {
-    var all = context.collective();
+    var all = context.peers();
     var group = all.size() == 1 ? all : all.subgroup(IntStream.range(0, all.size()).toArray());
     arena = context.arena();
     kept = arena.keptValues().orElseThrow();
@@ -325,6 +325,16 @@ final class SegmentGather implements Sync, ParameterGate {
       gatherAll();
     }
     return result;
+  }
+
+  @Override
+  public void change(Runnable change) {
+    boolean wasWhole = isWhole;
+    freeAll();
+    change.run();
+    if (wasWhole) {
+      gatherAll();
+    }
   }
 
   /** All ranks hold all parameters, until the next update. */

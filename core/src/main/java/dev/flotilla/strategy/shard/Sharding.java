@@ -17,6 +17,7 @@ import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.ExchangePart;
 import dev.flotilla.step.Claim.ForwardStage;
+import dev.flotilla.step.Claim.SyncPart;
 import dev.flotilla.step.OptimizerUpdate;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
@@ -214,7 +215,7 @@ public record Sharding(
             "optimizer on this rank's %sslices".formatted(hasHalves() ? "float32 " : "")));
     claims.add(
         new Claim(
-            Phase.SYNC,
+            SyncPart.GATHER,
             stage == 3
                 ? "free what was gathered"
                 : "all-gather of parameters%s, while the next forward begins"
@@ -227,7 +228,7 @@ public record Sharding(
   }
 
   @Override
-  public Optional<ParameterShare> share(Model model, Layout layout, Collective ranks) {
+  public Optional<ParameterShare> share(Model model, Layout layout, Collective peers) {
     if (stage < 3 && !hasHalves()) {
       return Optional.empty();
     }
@@ -236,7 +237,7 @@ public record Sharding(
         stage < 3 ? offload != Offload.NONE : offload == Offload.OPTIMIZER_AND_PARAMETERS;
     return Optional.of(
         new ParameterShare(
-            Slicing.of(model, layout, ranks.size()).of(ranks.rank()),
+            Slicing.of(model, layout, peers.size()).of(peers.rank()),
             device -> memory(device, isBeside),
             hasHalves() ? parameters.scalarType() : layout.precision().scalarType(),
             !keepsSlices()));
@@ -261,11 +262,11 @@ public record Sharding(
 
   @Override
   public Workers workers(StepContext context) {
-    var collective = context.collective();
+    var peers = context.peers();
     var arena = context.arena();
     var device = context.model().device();
-    var slicing = Slicing.of(context.model().model(), arena.layout(), collective.size());
-    var ranges = slicing.of(collective.rank());
+    var slicing = Slicing.of(context.model().model(), arena.layout(), peers.size());
+    var ranges = slicing.of(peers.rank());
     if (keepsSlices()) {
       arena.keepGradients(ranges, memory(device, offload != Offload.NONE));
     }
@@ -274,14 +275,14 @@ public record Sharding(
         new Workers()
             .exchange(
                 wire -> exchange(context, slicing, wire),
-                new SlicedGradients(arena.gradients(), slicing, own.slices(), collective))
+                new SlicedGradients(arena.gradients(), slicing, own.slices(), peers))
             .update(
                 OptimizerUpdate.ofSlices(
                     arena.layout(),
                     context.updateSettings(),
                     own.slices(),
                     optimizerMemory(device),
-                    numbers -> addUp(numbers, collective)));
+                    numbers -> addUp(numbers, peers)));
     if (stage == 3) {
       return workers
           .forward(ForwardStage.GATHER, inner -> inner)
@@ -309,12 +310,12 @@ public record Sharding(
   }
 
   private Exchange exchange(StepContext context, Slicing slicing, Dtype wire) {
-    var collective = context.collective();
+    var peers = context.peers();
     // Nothing is lost of gradients that have no more bits.
-    var sum = ReduceScatter.of(collective, wire == Dtype.FP32 ? parameters : wire);
+    var sum = ReduceScatter.of(peers, wire == Dtype.FP32 ? parameters : wire);
     return keepsSlices()
-        ? new SliceExchange(collective, slicing, context.arena(), sum)
-        : new ScatterExchange(collective, slicing, sum);
+        ? new SliceExchange(peers, slicing, context.arena(), sum)
+        : new ScatterExchange(peers, slicing, sum);
   }
 
   @Override
@@ -329,7 +330,7 @@ public record Sharding(
         Property.KEEPS_RESIDUALS,
         "a rank that holds slices of the sums has no whole gradient to keep the rest of");
     reasons.put(
-        Property.LETS_RANKS_DIFFER,
+        Property.LETS_EACH_RANK_DIFFER,
         "slices of one model are spread over ranks that must hold the same one");
     return reasons;
   }

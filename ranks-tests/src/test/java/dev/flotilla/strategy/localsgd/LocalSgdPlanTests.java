@@ -204,7 +204,7 @@ class LocalSgdPlanTests {
             "outer nesterov step every 50 updates, at each of the first 100, int4 on the wire, one"
                 + " round late");
     var hosts = plan(TWO, "adaptive_localsgd: {init_k_steps: 4, group: host}", "").step();
-    assertThat(hosts.describe(Phase.EXCHANGE)).isEqualTo("dense mean inside each host");
+    assertThat(hosts.describe(Phase.EXCHANGE)).isEqualTo("dense mean, inside each host");
     assertThat(hosts.describe(Phase.SYNC)).isEqualTo("average parameters every 1 to 16 updates");
   }
 }

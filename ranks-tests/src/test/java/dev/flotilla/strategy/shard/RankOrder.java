@@ -9,6 +9,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -35,7 +36,16 @@ final class RankOrder {
         });
   }
 
+  /** Lets those of subgroups and views do so, too. */
+  static Collective withSubgroups(Collective group) {
+    return of(group, _ -> {}, true);
+  }
+
   private static Collective of(Collective group, Consumer<Tensor> round) {
+    return of(group, round, false);
+  }
+
+  private static Collective of(Collective group, Consumer<Tensor> round, boolean isForAll) {
     return (Collective)
         Proxy.newProxyInstance(
             Collective.class.getClassLoader(),
@@ -43,6 +53,12 @@ final class RankOrder {
             (_, method, arguments) -> {
               if (method.getName().equals("allReduce") && arguments[1] == Reduction.SUM) {
                 return sum(group, (Tensor) arguments[0], (Traffic) arguments[2], round);
+              }
+              if (isForAll && method.getName().equals("subgroup")) {
+                return of(group.subgroup((int[]) arguments[0]), round, true);
+              }
+              if (isForAll && method.getName().equals("withTimeout")) {
+                return of(group.withTimeout((Duration) arguments[0]), round, true);
               }
               try {
                 return method.invoke(group, arguments);

@@ -29,8 +29,10 @@ import dev.flotilla.strategy.compress.AutoExchange;
 import dev.flotilla.strategy.compress.Dgc;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.localsgd.AdaptiveLocalSgd;
+import dev.flotilla.strategy.localsgd.AveragingGroup;
 import dev.flotilla.strategy.localsgd.IntervalRule;
 import dev.flotilla.strategy.localsgd.LocalSgd;
+import dev.flotilla.strategy.localsgd.MomentumPolicy;
 import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
@@ -89,11 +91,31 @@ class ShardingPlanTests {
       assertThatThrownBy(() -> plan(2, MOMENTUM, new Sharding(1), alone))
           .hasMessageContaining(
               alone.key()
-                  + " and sharding contradict each other: ranks update on their own between"
+                  + " and sharding contradict each other: each rank updates on its own between"
                   + " averages, and slices of one model are spread over ranks that must hold the"
                   + " same one")
-          .hasMessageContaining("remove one of them");
+          .hasMessageContaining("remove one of them, or set ")
+          .hasMessageContaining(alone.key() + ": {group: host}");
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void goesWithHostsThatAverage(int stage) {
+    var hosts =
+        new LocalSgd(
+            8, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, AveragingGroup.HOST, null);
+    var plan = plan(4, MOMENTUM, new Sharding(stage), hosts);
+    assertThat(plan.warnings()).isEmpty();
+    assertThat(plan.step().describe(Phase.EXCHANGE))
+        .startsWith("reduce-scatter")
+        .endsWith("the sums of its slices, inside each host");
+    assertThat(plan.step().describe(Phase.SYNC))
+        .isEqualTo(
+            "average parameters every 8 updates, "
+                + (stage == 3
+                    ? "free what was gathered"
+                    : "all-gather of parameters, while the next forward begins"));
   }
 
   @Test
