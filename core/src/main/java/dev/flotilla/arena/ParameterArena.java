@@ -161,9 +161,26 @@ public final class ParameterArena implements AutoCloseable {
         .ifPresent(
             kept -> {
               try (var _ = TensorScope.open()) {
+                clearGaps(section);
                 kept.takeFrom(section);
               }
             });
+  }
+
+  /** Memory that was there for a while may hold anything between parameters. */
+  private void clearGaps(Section section) {
+    long end = section.range().offset();
+    for (var slot : layout.in(section.range())) {
+      clear(section, end, slot.offset());
+      end = slot.range().end();
+    }
+    clear(section, end, section.range().end());
+  }
+
+  private static void clear(Section section, long from, long to) {
+    if (from < to) {
+      new Range(from, to - from).of(section.values(), section.range().offset()).zero_();
+    }
   }
 
   /** Returns the memory that an update changes for a parameter; views of the scope that is open. */
