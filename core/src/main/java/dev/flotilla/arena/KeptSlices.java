@@ -74,13 +74,17 @@ public final class KeptSlices implements AutoCloseable {
   }
 
   /**
-   * Adds to what is kept of a part. A slice beside the device is brought there and back, which goes
-   * on until {@link #settle}.
+   * Adds to what is kept of a part. What lies beside the device is brought there and back, which
+   * goes on until {@link #settle}.
+   *
+   * @param range a part that is kept as it is
+   * @param from where in it the summand begins
    */
-  public void add(Range range, Tensor summand) {
+  public void add(Range range, long from, Tensor summand) {
     of(range)
         .ifPresent(
-            slice -> {
+            whole -> {
+              var slice = whole.narrow(0, from, summand.numel());
               var here = ComputeDevice.of(summand).bring(slice);
               here.add_(summand);
               if (here.is_cuda() != slice.is_cuda()) {

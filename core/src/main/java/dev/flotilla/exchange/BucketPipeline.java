@@ -104,7 +104,15 @@ final class BucketPipeline {
 
   /** Waits until no more buckets than so many are complete and not reduced yet. */
   synchronized void awaitBacklog(int most) {
-    waitUntil(() -> complete - chains.stream().filter(Progress::isDone).count() <= most);
+    waitUntil(() -> waiting() <= most);
+  }
+
+  private synchronized long waiting() {
+    return chains.stream()
+        .filter(chain -> !chain.isDone() && chain.bucket.index() < complete)
+        .mapToInt(chain -> chain.bucket.index())
+        .distinct()
+        .count();
   }
 
   /** Reduces all buckets that are left, and waits until all have arrived. */

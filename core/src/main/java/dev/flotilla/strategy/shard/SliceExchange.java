@@ -16,9 +16,12 @@ import dev.flotilla.exchange.Stage;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.strategy.shard.Slicing.Unit;
 import dev.flotilla.wire.ReduceScatter;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -26,7 +29,8 @@ import org.bytedeco.pytorch.Tensor;
  * slices that this rank keeps; what has been sent is freed.
  *
  * <p>Sends (n − 1) / n of the arena's bytes per rank and micro-step, or half of that in 16 bits. A
- * bucket under way takes its size twice: packed, and received.
+ * bucket goes in chunks, each a part of all its slices. One under way takes its size twice: packed,
+ * and received.
  */
 final class SliceExchange implements Exchange {
 
@@ -54,26 +58,57 @@ final class SliceExchange implements Exchange {
 
   @Override
   public List<Stage> reduce(Gradients gradients, Bucket bucket) {
-    return List.of(() -> scatter(bucket));
+    var units = slicing.in(bucket.range());
+    int count = Slicing.chunks(bucket.range().length());
+    return Stage.ofParts(
+        IntStream.range(0, count)
+            .mapToObj(i -> new Chunk(bucket, units, i, count))
+            .map(chunk -> List.<Supplier<Pending>>of(() -> scatter(chunk)))
+            .toList());
   }
 
-  private Pending scatter(Bucket bucket) {
-    if (bucket.index() == 0) {
+  /** A part of every slice of a bucket. */
+  private record Chunk(Bucket bucket, List<Unit> units, int index, int count) {
+
+    /** Returns where its part of a slice begins. */
+    long from(long length) {
+      return length * index / count;
+    }
+
+    Range of(Range slice) {
+      long from = from(slice.length());
+      long end = slice.length() * (index + 1) / count;
+      return new Range(slice.offset() + from, end - from);
+    }
+
+    RankSlices slices(int ranks) {
+      var lengths = new long[ranks];
+      Arrays.setAll(
+          lengths, rank -> units.stream().mapToLong(unit -> of(unit.of(rank)).length()).sum());
+      return RankSlices.of(lengths);
+    }
+
+    boolean isLast() {
+      return index == count - 1;
+    }
+  }
+
+  private Pending scatter(Chunk chunk) {
+    if (chunk.bucket().index() == 0 && chunk.index() == 0) {
       // A pass that failed may have sent some pieces of a gradient and not the others.
       sent.clear();
     }
-    var units = slicing.in(bucket.range());
-    var slices = Slicing.together(units, collective.size());
-    Tensor packed = TensorScope.keep(emptyLikeKept(slices.elements()));
-    Tensor sums = TensorScope.keep(emptyLikeKept(slices.length(collective.rank())));
+    var slices = chunk.slices(collective.size());
+    Tensor packed = TensorScope.keep(arena.empty(slices.elements()));
+    Tensor sums = TensorScope.keep(arena.empty(slices.length(collective.rank())));
     try {
-      pack(bucket, units, slices, packed);
+      pack(chunk, slices, packed);
       var arrival = sum.start(sums, packed, slices, Traffic.EXCHANGE);
       return () -> {
         try (var _ = TensorScope.open()) {
           arrival.await();
-          add(units, sums);
-          if (bucket.isLast()) {
+          add(chunk, sums);
+          if (chunk.bucket().isLast() && chunk.isLast()) {
             kept.settle();
           }
         } finally {
@@ -88,22 +123,21 @@ final class SliceExchange implements Exchange {
     }
   }
 
-  private Tensor emptyLikeKept(long elements) {
-    return arena.empty(elements);
-  }
-
-  private void pack(Bucket bucket, List<Unit> units, RankSlices slices, Tensor packed) {
+  private void pack(Chunk chunk, RankSlices slices, Tensor packed) {
+    var bucket = chunk.bucket();
     for (int rank = 0; rank < collective.size(); rank++) {
       long at = slices.offset(rank);
-      for (var unit : units) {
-        var range = unit.of(rank);
+      for (var unit : chunk.units()) {
+        var range = chunk.of(unit.of(rank));
         if (range.length() > 0) {
           copy(bucket, range, packed.narrow(0, at, range.length()));
           at += range.length();
         }
       }
     }
-    bucket.parameters().forEach(slot -> dropIfSent(slot, bucket.range()));
+    if (chunk.isLast()) {
+      bucket.parameters().forEach(slot -> dropIfSent(slot, bucket.range()));
+    }
   }
 
   /** Copies what backward has left of a part of the arena; gaps, and what it left out, are zero. */
@@ -131,13 +165,13 @@ final class SliceExchange implements Exchange {
     }
   }
 
-  private void add(List<Unit> units, Tensor sums) {
+  private void add(Chunk chunk, Tensor sums) {
     long at = 0;
-    for (var unit : units) {
-      var range = unit.of(collective.rank());
-      var sum = sums.narrow(0, at, range.length());
-      kept.add(range, sum);
-      at += range.length();
+    for (var unit : chunk.units()) {
+      var slice = unit.of(collective.rank());
+      long length = chunk.of(slice).length();
+      kept.add(slice, chunk.from(slice.length()), sums.narrow(0, at, length));
+      at += length;
     }
   }
 }

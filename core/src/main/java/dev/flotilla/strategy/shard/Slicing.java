@@ -30,6 +30,9 @@ record Slicing(List<Unit> units, int ranks) {
   /** Fewer are not worth a message of their own: a quarter of a megabyte of float32. */
   private static final long LEAST = 1 << 16;
 
+  /** What is packed and received at once where ranks keep slices: 2 MB of float32. */
+  private static final long CHUNK = 1 << 19;
+
   private static final int ALIGNMENT = 16;
 
   /**
@@ -83,6 +86,11 @@ record Slicing(List<Unit> units, int ranks) {
     Arrays.setAll(
         lengths, rank -> units.stream().mapToLong(unit -> unit.slices().length(rank)).sum());
     return RankSlices.of(lengths);
+  }
+
+  /** Returns in how many chunks so many elements are scattered. */
+  static int chunks(long elements) {
+    return Math.toIntExact(Math.max(1, Math.ceilDiv(elements, CHUNK)));
   }
 
   /** Returns the slices of a rank that are not empty, in forward order. */

@@ -98,15 +98,20 @@ public record StageMemory(
   }
 
   /**
-   * Two buckets are under way, each with what it receives; small units are packed besides, and all
-   * of them where there is no arena.
+   * Two buckets are under way, each with what it receives; small units are packed besides. Where
+   * there is no arena it is two chunks of buckets, and all of them are packed.
    */
   private static long underWay(int stage, Layout layout, Slicing slicing) {
     long most = 0;
     long before = 0;
     for (var bucket : slicing.buckets(layout, BucketPlan.whole(layout).buckets())) {
-      boolean isPacked = stage > 1 || slicing.in(bucket.range()).size() > 1;
-      long taken = bucket.range().length() * (isPacked ? 2 : 1);
+      long length = bucket.range().length();
+      if (stage > 1) {
+        most = Math.max(most, 4 * Math.ceilDiv(length, Slicing.chunks(length)));
+        continue;
+      }
+      boolean isPacked = slicing.in(bucket.range()).size() > 1;
+      long taken = length * (isPacked ? 2 : 1);
       most = Math.max(most, before + taken);
       before = taken;
     }

@@ -231,6 +231,29 @@ class ShardingTests {
     assertThat(sharded.relativeDistance(plain)).isLessThan(1e-6);
   }
 
+  /** What a rank receives at once is limited, so the buckets of large segments go in chunks. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void bucketsInChunksGiveTheSameBits(int stage) {
+    assertThat(Slicing.chunks(1100 * 1100)).isGreaterThan(2);
+    var whole = large(new Sharding(1));
+    var chunks = large(new Sharding(stage));
+    assertThat(chunks.isSameAs(whole)).isTrue();
+  }
+
+  private static Snapshot large(Sharding sharding) {
+    return onTwoRanks(
+        world -> trainer(world, sharding).model(new Mlp(8, List.of(1100, 1100), 4)),
+        (trainer, shard) -> {
+          trainer.plannedUpdates(100);
+          for (int i = 0; i < 4; i++) {
+            try (var _ = TensorScope.open()) {
+              trainer.step(shard.load(i));
+            }
+          }
+        });
+  }
+
   /** It goes through segments one by one, where the others go through several at once. */
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
