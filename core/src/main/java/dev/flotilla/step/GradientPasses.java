@@ -73,8 +73,7 @@ final class GradientPasses {
                         context.model(),
                         groupOf(workers, context)))
             .orElse(null);
-    division =
-        model.objective().parts().map(it -> new Division(it, context.peers())).orElse(null);
+    division = model.objective().parts().map(it -> new Division(it, context.peers())).orElse(null);
     ForwardBackward innermost = pool == null ? chain : pool.pass();
     for (var layer : workers.layers().reversed()) {
       innermost = layer.around(innermost);

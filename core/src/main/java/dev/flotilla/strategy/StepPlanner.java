@@ -104,8 +104,7 @@ public final class StepPlanner {
     return PlanIssue.error(
         "%s and %s contradict each other: %s, and %s"
             .formatted(technique.key(), other.key(), property.words(), why),
-        "remove one of them"
-            + property.remedy().map(it -> ", or set " + it.named()).orElse(""));
+        "remove one of them" + property.remedy().map(it -> ", or set " + it.named()).orElse(""));
   }
 
   /**

@@ -46,8 +46,7 @@ final class LiveValues implements AutoCloseable {
    *
    * @param updated the parts of the arena that it updates
    */
-  LiveValues(
-      BoundModel model, List<Bucket.Range> updated, Update update, MomentumPolicy policy) {
+  LiveValues(BoundModel model, List<Bucket.Range> updated, Update update, MomentumPolicy policy) {
     this.model = model;
     this.statistics = model.buffers().statistics();
     this.update = update;

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
  * <p>Where there is nobody to average with, it only counts; but it remembers what several would, so
  * that any number of ranks can go on from any other.
  *
- * <p>Ranks that hold the same parameters may each update slices of them: then it averages slices, and
- * what it works around gives the others what has changed.
+ * <p>Ranks that hold the same parameters may each update slices of them: then it averages slices,
+ * and what it works around gives the others what has changed.
  */
 final class LocalAveraging implements Sync {
 

@@ -20,8 +20,7 @@ final class LocalClaims {
     var average = averaging.syncText(intervalText);
     return averaging.isByHost()
         ? List.of(
-            new Claim(ExchangePart.RANKS, "inside each host"),
-            new Claim(SyncPart.AVERAGE, average))
+            new Claim(ExchangePart.RANKS, "inside each host"), new Claim(SyncPart.AVERAGE, average))
         : List.of(
             new Claim(Phase.EXCHANGE, "none: each rank's gradients are its own"),
             new Claim(Phase.SYNC, average));
@@ -29,8 +28,7 @@ final class LocalClaims {
 
   static Workers workers(Averaging averaging, Interval interval, StepContext context) {
     var workers =
-        new Workers()
-            .averaging(inside -> new LocalAveraging(averaging, interval, context, inside));
+        new Workers().averaging(inside -> new LocalAveraging(averaging, interval, context, inside));
     return averaging.isByHost()
         ? workers.exchangeAmongPeers()
         : workers.exchange((_, _) -> List.of());

@@ -3,22 +3,12 @@ package dev.flotilla.strategy.shard;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.arena.ParameterShare;
 import dev.flotilla.collective.Collective;
-import dev.flotilla.collective.Reduction;
-import dev.flotilla.collective.Traffic;
-import dev.flotilla.exchange.Exchange;
-import dev.flotilla.memory.ComputeDevice;
-import dev.flotilla.memory.StateMemory;
-import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Remedy;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
-import dev.flotilla.step.Claim.ExchangePart;
-import dev.flotilla.step.Claim.ForwardStage;
-import dev.flotilla.step.Claim.SyncPart;
-import dev.flotilla.step.OptimizerUpdate;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.Workers;
@@ -27,15 +17,12 @@ import dev.flotilla.strategy.PlanIssue;
 import dev.flotilla.strategy.Property;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.wire.Dtype;
-import dev.flotilla.wire.ReduceScatter;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -195,62 +182,12 @@ public record Sharding(
 
   @Override
   public List<Claim> claims() {
-    List<Claim> claims = new ArrayList<>();
-    if (stage == 3) {
-      claims.add(
-          new Claim(
-              ForwardStage.GATHER,
-              "gather a segment's parameters%s before it runs, then free".formatted(inHalves())));
-    }
-    claims.add(
-        new Claim(
-            ExchangePart.SUMS,
-            keepsSlices()
-                ? "reduce-scatter%s after every micro-step: each rank keeps the sums of its slices"
-                    .formatted(inHalves())
-                : "reduce-scatter%s: each rank gets the sums of its slices".formatted(inHalves())));
-    claims.add(
-        new Claim(
-            Phase.UPDATE,
-            "optimizer on this rank's %sslices".formatted(hasHalves() ? "float32 " : "")));
-    claims.add(
-        new Claim(
-            SyncPart.GATHER,
-            stage == 3
-                ? "free what was gathered"
-                : "all-gather of parameters%s, while the next forward begins"
-                    .formatted(inHalves())));
-    return claims;
-  }
-
-  private String inHalves() {
-    return hasHalves() ? " in " + parameters.word() : "";
+    return ShardingClaims.of(this);
   }
 
   @Override
   public Optional<ParameterShare> share(Model model, Layout layout, Collective peers) {
-    if (stage < 3 && !hasHalves()) {
-      return Optional.empty();
-    }
-    // Where all ranks hold 16-bit copies, slices are what only the update needs.
-    boolean isBeside =
-        stage < 3 ? offload != Offload.NONE : offload == Offload.OPTIMIZER_AND_PARAMETERS;
-    return Optional.of(
-        new ParameterShare(
-            Slicing.of(model, layout, peers.size()).of(peers.rank()),
-            device -> memory(device, isBeside),
-            hasHalves() ? parameters.scalarType() : layout.precision().scalarType(),
-            !keepsSlices()));
-  }
-
-  private StateMemory memory(ComputeDevice device, boolean isBeside) {
-    return isBeside ? StateMemory.beside(device, offloadFolder) : StateMemory.on(device);
-  }
-
-  private StateMemory optimizerMemory(ComputeDevice device) {
-    return placement == Placement.AUTO
-        ? StateMemory.beyond(device, offloadFolder)
-        : memory(device, offload != Offload.NONE);
+    return new ShardedState(this).share(model, layout, peers);
   }
 
   @Override
@@ -262,60 +199,7 @@ public record Sharding(
 
   @Override
   public Workers workers(StepContext context) {
-    var peers = context.peers();
-    var arena = context.arena();
-    var device = context.model().device();
-    var slicing = Slicing.of(context.model().model(), arena.layout(), peers.size());
-    var ranges = slicing.of(peers.rank());
-    if (keepsSlices()) {
-      arena.keepGradients(ranges, memory(device, offload != Offload.NONE));
-    }
-    var own = new OwnSlices(arena, ranges);
-    var workers =
-        new Workers()
-            .exchange(
-                wire -> exchange(context, slicing, wire),
-                new SlicedGradients(arena.gradients(), slicing, own.slices(), peers))
-            .update(
-                OptimizerUpdate.ofSlices(
-                    arena.layout(),
-                    context.updateSettings(),
-                    own.slices(),
-                    optimizerMemory(device),
-                    numbers -> addUp(numbers, peers)));
-    if (stage == 3) {
-      return workers
-          .forward(ForwardStage.GATHER, inner -> inner)
-          .sync(new SegmentGather(context, slicing, own, keptBytes(), false));
-    }
-    return workers.sync(
-        hasHalves()
-            ? new SegmentGather(context, slicing, own, keptBytes(), true)
-            : new ParameterGather(context, slicing, own));
-  }
-
-  /** Scalars travel from main memory, whatever carries tensors between GPUs. */
-  private static void addUp(Tensor numbers, Collective ranks) {
-    try (var _ = TensorScope.open()) {
-      var sums = ComputeDevice.CPU.bring(numbers);
-      ranks.allReduce(sums, Reduction.SUM, Traffic.SCALAR).await();
-      if (numbers.is_cuda()) {
-        numbers.copy_(sums);
-      }
-    }
-  }
-
-  private long keptBytes() {
-    return keepGathered == null ? 0 : keepGathered.bytes();
-  }
-
-  private Exchange exchange(StepContext context, Slicing slicing, Dtype wire) {
-    var peers = context.peers();
-    // Nothing is lost of gradients that have no more bits.
-    var sum = ReduceScatter.of(peers, wire == Dtype.FP32 ? parameters : wire);
-    return keepsSlices()
-        ? new SliceExchange(peers, slicing, context.arena(), sum)
-        : new ScatterExchange(peers, slicing, sum);
+    return new ShardedState(this).workers(context);
   }
 
   @Override
