@@ -33,8 +33,7 @@ final class ShardingRows {
   }
 
   private static LocalSgd betweenHosts(boolean overlap) {
-    return new LocalSgd(
-        4, 1, MomentumPolicy.LOCAL, Dtype.FP32, overlap, AveragingGroup.HOST, null);
+    return new LocalSgd(4, 1, MomentumPolicy.LOCAL, Dtype.FP32, overlap, AveragingGroup.HOST, null);
   }
 
   static Stream<Row> all() {
@@ -105,10 +104,7 @@ final class ShardingRows {
             "sharding 2, local SGD between hosts, merge and clip",
             Promise.ALGORITHMIC,
             List.of(
-                new Sharding(2),
-                betweenHosts(false),
-                new GradientMerge(3),
-                new ClipByNorm(0.5))),
+                new Sharding(2), betweenHosts(false), new GradientMerge(3), new ClipByNorm(0.5))),
         new Row(
             "sharding 3, local SGD between hosts behind the next round, and ema",
             Promise.EXACT,

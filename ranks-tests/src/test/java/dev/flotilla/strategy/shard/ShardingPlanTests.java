@@ -103,8 +103,7 @@ class ShardingPlanTests {
   @ValueSource(ints = {1, 2, 3})
   void goesWithHostsThatAverage(int stage) {
     var hosts =
-        new LocalSgd(
-            8, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, AveragingGroup.HOST, null);
+        new LocalSgd(8, 1, MomentumPolicy.LOCAL, Dtype.FP32, false, AveragingGroup.HOST, null);
     var plan = plan(4, MOMENTUM, new Sharding(stage), hosts);
     assertThat(plan.warnings()).isEmpty();
     assertThat(plan.step().describe(Phase.EXCHANGE))
