@@ -82,6 +82,11 @@ final class Connection implements Closeable {
     return wire.hasBegun();
   }
 
+  /** Returns the address of the other end; ranks of this host have none. */
+  Optional<InetAddress> from() {
+    return from;
+  }
+
   /** Tells whether the other end is at the same address; ranks of this host have none. */
   boolean isNeighbourOf(Connection other) {
     return from.isPresent() && from.equals(other.from);

@@ -42,6 +42,7 @@ public final class Hub implements AutoCloseable {
   private final BlockingQueue<HubEvent> events = new LinkedBlockingQueue<>();
   private final Map<Peer, Connection> peers = new HashMap<>();
   private final WaitingRoom strangers = new WaitingRoom();
+  private final RefusedStrangers refused = new RefusedStrangers();
   private final ValueRelay values = new ValueRelay(this::sendNow);
   private final List<Dial> dials = new ArrayList<>();
   private final Map<Connection, Dial> dialled = new HashMap<>();
@@ -226,9 +227,11 @@ public final class Hub implements AutoCloseable {
       }
       connection.receive((frame, attempt) -> handle(connection, frame, attempt));
     } catch (RefusedException e) {
-      events.add(
-          new HubEvent.Warning("the first host's launcher refuses this one: " + e.getMessage()));
+      events.add(new HubEvent.Refused(String.valueOf(e.getMessage())));
       dialled.remove(connection);
+      drop(connection);
+    } catch (FrameException e) {
+      refused.name(connection, e).map(HubEvent.Warning::new).ifPresent(events::add);
       drop(connection);
     } catch (IOException | CancelledKeyException e) {
       drop(connection);

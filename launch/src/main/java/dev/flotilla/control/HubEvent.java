@@ -26,6 +26,13 @@ public sealed interface HubEvent {
   record Came(Peer peer, Frame frame) implements HubEvent {}
 
   /**
+   * The first host's launcher does not take this one. Whoever answers there may have said so.
+   *
+   * @param reason why
+   */
+  record Refused(String reason) implements HubEvent {}
+
+  /**
    * Something that people should know.
    *
    * @param message what

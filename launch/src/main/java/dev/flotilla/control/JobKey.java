@@ -65,7 +65,7 @@ public final class JobKey {
    *     else, or others may read it
    */
   public static JobKey read(Path file) throws IOException {
-    boolean isInherited = file.startsWith("/dev/fd") || file.startsWith("/proc/self/fd");
+    boolean isInherited = isInherited(file);
     if (!isInherited && Files.exists(file) && !Files.isRegularFile(file)) {
       // To open a pipe would wait for whoever writes to it, for ever.
       throw new IOException("%s is no regular file".formatted(file));
@@ -86,6 +86,11 @@ public final class JobKey {
               .formatted(file, text.length(), SHORTEST_FILE));
     }
     return of(text);
+  }
+
+  /** Tells whether a name stands for an inherited descriptor, which can be read once. */
+  public static boolean isInherited(Path file) {
+    return file.startsWith("/dev/fd") || file.startsWith("/proc/self/fd");
   }
 
   private static String text(Path file) throws IOException {

@@ -58,11 +58,16 @@ final class ControlRoom implements AutoCloseable {
     this.traces = new RankTraces(console);
   }
 
-  /** Opens the channel of a launch. */
+  /**
+   * Opens the channel of a launch.
+   *
+   * @param shared key of the launchers of several hosts
+   */
   static ControlRoom open(
       LaunchSettings settings,
       MeetingFolder meeting,
       int masterPort,
+      Optional<JobKey> shared,
       Map<String, String> environment,
       Console console)
       throws IOException {
@@ -71,7 +76,9 @@ final class ControlRoom implements AutoCloseable {
     try {
       hub.listenForRanks(folder.listen(), folder.key());
       var others = new OtherHosts(settings, hub);
-      Optional<JobKey> shared = others.open(masterPort, environment, console);
+      if (shared.isPresent()) {
+        others.open(masterPort, shared.get(), environment, console);
+      }
       folder.handOver(shared.orElse(folder.key()).derived("pairs of ranks"));
       return new ControlRoom(hub, folder, console, others);
     } catch (IOException | LaunchException e) {
@@ -142,6 +149,7 @@ final class ControlRoom implements AutoCloseable {
         silence.heard(peer);
         take(peer, frame);
       }
+      case HubEvent.Refused(String reason) -> others.refused(reason);
       case HubEvent.Warning(String message) -> console.say("warning: " + message);
     }
   }

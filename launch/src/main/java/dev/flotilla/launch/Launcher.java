@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.JobKey;
 import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.world.RankEnvironment;
 import java.io.IOException;
@@ -7,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 
 /**
@@ -62,10 +64,11 @@ public final class Launcher {
       throw new IllegalStateException("ranks must be launched from a platform thread");
     }
     LauncherWatch.ofParent(environment);
+    Optional<JobKey> key = JobKeys.of(settings, console);
     show(FleetTables.configuration(arguments(settings, command)));
     beforeRanks.run();
     try (var interruption = Interruption.listen()) {
-      return launch(settings, command, interruption);
+      return launch(settings, command, key, interruption);
     }
   }
 
@@ -83,7 +86,10 @@ public final class Launcher {
   }
 
   private LaunchResult launch(
-      LaunchSettings settings, RankCommand command, Interruption interruption) {
+      LaunchSettings settings,
+      RankCommand command,
+      Optional<JobKey> key,
+      Interruption interruption) {
     try (var folder = MeetingFolder.create(temporary, console::say)) {
       var starter = new RankStarter(settings, folder, environment, output.terminalColumns(), cores);
       prepareLogs(settings, starter);
@@ -91,7 +97,7 @@ public final class Launcher {
           FleetTables.environment(
               settings.processes(), RankEnvironment.shown(starter.variables(0, 0))));
       try (var room =
-          ControlRoom.open(settings, folder, starter.masterPort(), environment, console)) {
+          ControlRoom.open(settings, folder, starter.masterPort(), key, environment, console)) {
         return new Attempts(settings, command, starter, room, interruption, console).run();
       }
     } catch (IOException e) {

@@ -45,19 +45,17 @@ final class OtherHosts {
   private @Nullable Long decision;
   private int stopRequests;
   private boolean leaving;
+  private boolean hasEverJoined;
+  private @Nullable String refusal;
 
   OtherHosts(LaunchSettings settings, Hub hub) {
     this.settings = settings;
     this.hub = hub;
   }
 
-  /** Opens the port for the others, or connects to it; returns the key that all of them have. */
-  Optional<JobKey> open(int masterPort, Map<String, String> environment, Console console)
+  /** Opens the port for the others, or connects to it. */
+  void open(int masterPort, JobKey key, Map<String, String> environment, Console console)
       throws IOException {
-    if (settings.isOneHost()) {
-      return Optional.empty();
-    }
-    JobKey key = JobKeys.of(settings, console);
     int port = masterPort + 1;
     String master = settings.masterAddress().orElseThrow();
     if (isFirst()) {
@@ -66,7 +64,6 @@ final class OtherHosts {
       dial = new Dial(master, port, key, settings.nodeRank(), CONNECTING_TAKES);
       hub.dial(dial);
     }
-    return Optional.of(key);
   }
 
   private static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
@@ -86,6 +83,19 @@ final class OtherHosts {
   void joined(Peer host) {
     connected.add(host);
     lost.remove(host);
+    hasEverJoined = true;
+  }
+
+  /** Notes that the first host does not take this one; later than at first, it may be a lie. */
+  void refused(String reason) {
+    if (!hasEverJoined) {
+      refusal = reason;
+    }
+  }
+
+  /** Returns why this host cannot take part in the job. */
+  Optional<String> refusal() {
+    return Optional.ofNullable(refusal);
   }
 
   /** Notes the end of a connection; before the host has ended its ranks, it has to come back. */

@@ -92,6 +92,9 @@ final class SettingsReader {
     if (nodes > 1 && policy.jobKey().isEmpty() && !policy.insecure()) {
       flags.problem(JobKeys.missing(nodes));
     }
+    if (nodes > 1) {
+      policy.jobKey().flatMap(JobKeys::problemWith).ifPresent(flags::problem);
+    }
     if (nodes == 1 && flags.value(FlagTable.JOB_KEY).isPresent()) {
       flags.warn(FlagTable.JOB_KEY, "it is for the launchers of several hosts, and this is one");
     }

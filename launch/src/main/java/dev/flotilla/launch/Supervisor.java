@@ -29,6 +29,9 @@ final class Supervisor {
   /** A pager may be slow to take the last output of a launch that ended well. */
   private static final Duration OUTPUT_TAKES = Duration.ofMinutes(1);
 
+  /** What a stranger may have said is shown up to here. */
+  private static final int LONGEST_REASON = 200;
+
   private static final Set<Integer> ASKED_TO_END =
       Set.of(ExitCodes.INTERRUPTED, ExitCodes.SIGNAL + Signals.TERM);
 
@@ -42,6 +45,8 @@ final class Supervisor {
     record FailedElsewhere(FailureNotice notice) implements Outcome {}
 
     record Hung(Hang hang) implements Outcome {}
+
+    record Refused(String reason) implements Outcome {}
 
     record Interrupted() implements Outcome {}
   }
@@ -97,6 +102,7 @@ final class Supervisor {
       case Outcome.Failed(RankEnd end) -> failed(end);
       case Outcome.FailedElsewhere(FailureNotice notice) -> failedElsewhere(notice);
       case Outcome.Hung(Hang hang) -> hung(hang);
+      case Outcome.Refused(String reason) -> refused(reason);
       case Outcome.Interrupted() -> interrupted();
     };
   }
@@ -128,6 +134,10 @@ final class Supervisor {
       interruption.request(stopping.signal());
       return Optional.empty();
     }
+    Optional<Outcome> refused = room.others().refusal().map(Outcome.Refused::new);
+    if (refused.isPresent()) {
+      return refused;
+    }
     Optional<Outcome> elsewhere = room.others().failure().map(Outcome.FailedElsewhere::new);
     return elsewhere.isPresent() ? elsewhere : hangs.look().map(Outcome.Hung::new);
   }
@@ -145,6 +155,18 @@ final class Supervisor {
     console.say("interrupted; stopping " + count(group.living().size(), "rank"));
     stopRanks();
     return LaunchResult.ended(interruption.exitCode());
+  }
+
+  /** Ranks of a host that is not let in would wait for the others in vain. */
+  private LaunchResult refused(String reason) throws InterruptedException {
+    console.say(
+        "the first host's launcher refuses this one: "
+            + reason.substring(0, Math.min(LONGEST_REASON, reason.length()))
+            + (reason.contains("key")
+                ? "; give all hosts the same --job-key-file and --rdzv-id"
+                : ""));
+    stopRanks();
+    return LaunchResult.ended(ExitCodes.RENDEZVOUS_FAILED);
   }
 
   /** Ranks that have learnt to stop after a micro-step must know that this time is another. */

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -246,6 +248,57 @@ class HubTests {
     begun.write(bytes.slice(20, bytes.remaining() - 20));
 
     assertThat(receive(first)).isInstanceOf(Frame.Welcome.class);
+  }
+
+  /** Whoever holds one address takes a quarter of the places at most, and others find room. */
+  @Test
+  void oneAddressHoldsAQuarterOfThePlacesAtMost() throws Exception {
+    var server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+    hub.listenForHosts(server, folder.key());
+    for (int i = 0; i < WaitingRoom.MOST_OF_ONE_ADDRESS; i++) {
+      begin(connectFrom("127.0.0.2", server));
+    }
+
+    assertClosed(connectFrom("127.0.0.2", server));
+
+    var member = new Wire(connectFrom("127.0.0.3", server));
+    member.send(
+        Greeting.hello(folder.key(), (Frame.Challenge) receive(member), Identity.ofHost(1)));
+    assertThat(receive(member)).isInstanceOf(Frame.Welcome.class);
+    assertThat(next()).isEqualTo(new HubEvent.Joined(new Peer.Host(1)));
+  }
+
+  /** Sends a part of a greeting, and waits until the hub must have seen it. */
+  private static void begin(SocketChannel channel) throws Exception {
+    channel.read(ByteBuffer.allocate(100));
+    channel.write(ByteBuffer.wrap(new byte[] {0, 0}));
+    Thread.sleep(5);
+  }
+
+  private SocketChannel connectFrom(String address, ServerSocketChannel server)
+      throws IOException {
+    SocketChannel channel = SocketChannel.open().bind(new InetSocketAddress(address, 0));
+    opened.add(channel);
+    channel.connect(server.getLocalAddress());
+    return channel;
+  }
+
+  @Test
+  void namesAnAddressWithoutTheKeyOnce() throws Exception {
+    var server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+    hub.listenForHosts(server, folder.key());
+    for (int i = 0; i < 3; i++) {
+      var wire = new Wire(connectFrom("127.0.0.4", server));
+      wire.send(Greeting.hello(JobKey.known(), (Frame.Challenge) receive(wire), Identity.ofHost(1)));
+      assertThat(receive(wire)).isEqualTo(new Frame.Refused("wrong job key"));
+    }
+
+    assertThat(next())
+        .isEqualTo(
+            new HubEvent.Warning(
+                "somebody at 127.0.0.4 who has not proved to know the job's key was turned away"
+                    + " (wrong job key)"));
+    assertThat(hub.poll(Duration.ofMillis(200))).isEmpty();
   }
 
   @Test

@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.flotilla.control.JobKey;
+import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -16,7 +21,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -26,11 +33,26 @@ class LaunchFlagsTests {
   private static final List<AppOption> APP =
       List.of(new AppOption("--set", true), new AppOption("--json", false));
 
+  @TempDir static Path keys;
+
+  @BeforeAll
+  static void writeKey() throws IOException {
+    newKey("k", JobKey.newText());
+  }
+
+  private static Path newKey(String name, String text) throws IOException {
+    Path file = keys.resolve(name);
+    try (var out = PrivateFiles.newFile(file)) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+    return file;
+  }
+
   /** Several hosts have a key unless they shall not. */
   private static ParsedFlags parse(Map<String, String> environment, String... arguments) {
     var known = new HashMap<>(environment);
     if (!environment.containsKey("no key")) {
-      known.putIfAbsent("FLOTILLA_JOB_KEY_FILE", "key of all tests");
+      known.putIfAbsent("FLOTILLA_JOB_KEY_FILE", keys.resolve("k").toString());
     }
     return parseOnly(known, arguments);
   }
@@ -399,8 +421,29 @@ class LaunchFlagsTests {
 
   @Test
   void warnsOfNoKeyThatSeveralHostsUse() {
-    var line = "--nnodes 2 --node-rank 0 --master-addr a --master-port 5 --job-key-file k";
-    assertThat(parse(line).warnings()).isEmpty();
+    var line = "--nnodes 2 --node-rank 0 --master-addr a --master-port 5 --job-key-file ";
+    assertThat(parse(line + keys.resolve("k")).warnings()).isEmpty();
+  }
+
+  @Test
+  void refusesAKeyFileThatIsMissingTooShortOrReadByOthers() throws IOException {
+    Path open = newKey("open", JobKey.newText());
+    Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-r-----"));
+    newKey("short", "secret");
+
+    assertThat(keyProblem("none"))
+        .startsWith("the job's key: " + keys.resolve("none") + " does not exist; make one (openssl");
+    assertThat(keyProblem("open")).contains("can be read by others", "chmod 600 " + open);
+    assertThat(keyProblem("short")).contains("holds 6 characters", "32 or more");
+    assertThat(keyProblem(".")).contains("is no regular file");
+    assertThat(keyProblem("/dev/fd/987")).isEqualTo("the job's key: nothing is inherited as /dev/fd/987");
+  }
+
+  private static String keyProblem(String name) {
+    var line = "--nnodes 2 --node-rank 0 --master-addr a --master-port 5 --job-key-file ";
+    List<String> problems = problems(Map.of(), line + keys.resolve(name));
+    assertThat(problems).hasSize(1);
+    return problems.getFirst();
   }
 
   @Test

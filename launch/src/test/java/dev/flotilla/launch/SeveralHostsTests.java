@@ -211,10 +211,16 @@ class SeveralHostsTests {
   @Execution(ExecutionMode.CONCURRENT)
   @Test
   void aHostWithAnotherKeyIsRefused() throws Exception {
-    start(0, JobKey.newText(), 0, "*:sleep:3000");
-    LauncherProcess other = start(1, JobKey.newText(), 0, "*:sleep:3000");
+    LauncherProcess first = start(0, JobKey.newText(), 0, "*:sleep:5000");
+    LauncherProcess other = start(1, JobKey.newText(), 0, "*:sleep:40000");
 
-    assertThat(other.await(20)).isZero();
-    assertThat(other.out()).contains("the first host's launcher refuses this one: wrong job key");
+    assertThat(other.await(20)).as(other.out()).isEqualTo(ExitCodes.RENDEZVOUS_FAILED);
+    assertThat(other.out())
+        .contains("the first host's launcher refuses this one: wrong job key; give all hosts the");
+    Awaitility.await()
+        .untilAsserted(
+            () ->
+                assertThat(first.out())
+                    .contains("who has not proved to know the job's key was turned away"));
   }
 }
