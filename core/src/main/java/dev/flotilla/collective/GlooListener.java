@@ -8,9 +8,11 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Closes the port on which Gloo listens once all ranks are connected: nobody else shall.
@@ -20,7 +22,7 @@ import java.util.Set;
  */
 final class GlooListener {
 
-  private static final String LISTENING = "0A";
+  private static final int MOST_STRANGERS = 4;
   private static final int FAMILY_INET = 2;
   private static final int STREAM_CLOSED_ON_EXEC = 1 | 0x80000;
 
@@ -39,10 +41,40 @@ final class GlooListener {
     return new GlooListener(listening().keySet());
   }
 
-  /** Closes what the group listens on. */
-  void close() {
+  /**
+   * Returns who is connected to the group's port and is at no member's address: at most {@value
+   * #MOST_STRANGERS}.
+   */
+  List<String> strangers(Roster roster) {
+    try {
+      Set<String> own = sockets().keySet();
+      List<KernelSocket> all = KernelSocket.all();
+      Set<Integer> ports =
+          all.stream()
+              .filter(it -> it.isListening() && own.contains(it.name()))
+              .map(KernelSocket::port)
+              .collect(Collectors.toSet());
+      return all.stream()
+          .filter(it -> !it.isListening() && ports.contains(it.port()))
+          .map(it -> it.remote().getHostAddress())
+          .filter(address -> !roster.addresses().contains(address))
+          .distinct()
+          .limit(MOST_STRANGERS)
+          .toList();
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
+  private Map<String, Integer> sockets() {
     Map<String, Integer> sockets = listening();
     sockets.keySet().removeAll(before);
+    return sockets;
+  }
+
+  /** Closes what the group listens on. */
+  void close() {
+    Map<String, Integer> sockets = sockets();
     // Two would mean that somebody else in this process has begun to listen: not ours to close.
     if (sockets.size() == 1) {
       sockets.values().forEach(GlooListener::replace);
@@ -64,10 +96,13 @@ final class GlooListener {
   private static Map<String, Integer> listening() {
     var found = new HashMap<String, Integer>();
     try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-      Set<String> ports = listeningSockets();
+      Map<String, KernelSocket> sockets =
+          KernelSocket.all().stream()
+              .filter(KernelSocket::isListening)
+              .collect(Collectors.toMap(KernelSocket::name, Function.identity(), (a, _) -> a));
       for (Path descriptor : all) {
         String target = target(descriptor);
-        if (ports.contains(target)) {
+        if (sockets.containsKey(target)) {
           found.put(target, Integer.valueOf(String.valueOf(descriptor.getFileName())));
         }
       }
@@ -83,22 +118,5 @@ final class GlooListener {
     } catch (IOException e) {
       return "";
     }
-  }
-
-  private static Set<String> listeningSockets() throws IOException {
-    var sockets = new HashSet<String>();
-    for (String table : new String[] {"tcp", "tcp6"}) {
-      Path file = Path.of("/proc/self/net", table);
-      if (!Files.exists(file)) {
-        continue;
-      }
-      for (String line : Files.readAllLines(file)) {
-        String[] fields = line.strip().split(" +", -1);
-        if (fields.length > 9 && fields[3].equals(LISTENING)) {
-          sockets.add("socket:[" + fields[9] + "]");
-        }
-      }
-    }
-    return sockets;
   }
 }

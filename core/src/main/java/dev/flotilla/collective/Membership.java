@@ -3,6 +3,7 @@ package dev.flotilla.collective;
 import dev.flotilla.control.JobKey;
 import dev.flotilla.control.JobLink;
 import java.net.InetAddress;
+import java.util.List;
 import java.util.stream.Collectors;
 
 /** What a rank needs to form groups with others: the store, its address and the settings. */
@@ -16,19 +17,28 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
   /** Connects the ranks of a group, which have met; {@code name} is the same on all of them. */
   NativeGroup form(String name, Roster roster, int rank) {
     var key = JobLink.ofThisProcess().pairKey();
-    return key.isEmpty() ? connect(name, roster, rank) : formProved(name, roster, rank, key.get());
+    return key.isEmpty()
+        ? connect(name, roster, rank, GlooListener.beforeForming())
+        : formProved(name, roster, rank, key.get());
   }
 
-  private NativeGroup connect(String name, Roster roster, int rank) {
+  private NativeGroup connect(String name, Roster roster, int rank, GlooListener listener) {
     var group = GlooConnection.open(store, name + "/gloo", roster, rank, address, settings);
     try {
       // Otherwise a rank could leave while another is still connecting to it, which then fails.
       await(name + "/connected/", rank, roster.size(), roster.self(), "connected");
       return group;
     } catch (RendezvousException e) {
+      var strangers = named(listener.strangers(roster));
       group.close();
-      throw e;
+      throw strangers.isEmpty() ? e : new RendezvousException(e.getMessage() + strangers, e);
     }
+  }
+
+  private static String named(List<String> strangers) {
+    return strangers.isEmpty()
+        ? ""
+        : "; connected to its port, but no member's address: " + String.join(", ", strangers);
   }
 
   /** Goes on only when every rank has proved every connection of its own. */
@@ -37,8 +47,11 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
     for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
       var tried = attempt == 0 ? name : "%s/again %d".formatted(name, attempt);
       var listener = GlooListener.beforeForming();
-      var group = connect(tried, roster, rank);
+      var group = connect(tried, roster, rank, listener);
       var own = PairProof.problem(group, tried, rank, key, PairProof.TAKES);
+      if (!own.isEmpty()) {
+        own += named(listener.strangers(roster));
+      }
       problems = problems(tried, roster, rank, own.isEmpty() ? PROVED : own);
       if (problems.isEmpty()) {
         listener.close();

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -28,6 +29,11 @@ final class Roster {
 
   int size() {
     return members.size();
+  }
+
+  /** Returns the addresses of the members' collectives. */
+  Set<String> addresses() {
+    return members.stream().map(PeerInfo::address).collect(Collectors.toSet());
   }
 
   /** Tells whether all members talk over the loopback interface. */
