@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two network namespaces of this machine with a cable between them, and nothing else. Making them
- * needs root; where it is not possible, the test is aborted.
+ * Two network namespaces of this machine with a cable between them, and nothing else; or with a
+ * third one that reaches both. Making them needs root; where it is not possible, the test is
+ * aborted.
  */
 final class TwoHosts implements AutoCloseable {
 
@@ -23,10 +24,43 @@ final class TwoHosts implements AutoCloseable {
     this.names = names;
   }
 
+  /** Connects two new hosts with a third, which takes no part in anything. */
+  static TwoHosts connectWithStranger() {
+    TwoHosts hosts = connect();
+    try {
+      hosts.require("-n", hosts.stranger(), "link", "set", "lo", "up");
+      for (int i = 0; i < 2; i++) {
+        hosts.letIn(i);
+      }
+      return hosts;
+    } catch (RuntimeException e) {
+      hosts.close();
+      throw e;
+    }
+  }
+
+  private void letIn(int host) {
+    String door = "door" + host;
+    String inside = "10.231.78." + (4 * host + 1);
+    require(
+        "link", "add", door, "netns", stranger(), "type", "veth", "peer", "name", door, "netns",
+        name(host));
+    require("-n", name(host), "addr", "add", inside + "/30", "dev", door);
+    require("-n", stranger(), "addr", "add", strangerAddress(host) + "/30", "dev", door);
+    require("-n", name(host), "link", "set", door, "up");
+    require("-n", stranger(), "link", "set", door, "up");
+    require("-n", stranger(), "route", "add", address(host) + "/32", "via", inside);
+  }
+
+  /** Returns the address at which a host sees the stranger. */
+  String strangerAddress(int host) {
+    return "10.231.78." + (4 * host + 2);
+  }
+
   /** Connects two new hosts. */
   static TwoHosts connect() {
     String prefix = "flotilla-%d-".formatted(ProcessHandle.current().pid());
-    var hosts = new TwoHosts(List.of(prefix + 0, prefix + 1));
+    var hosts = new TwoHosts(List.of(prefix + 0, prefix + 1, prefix + "stranger"));
     try {
       for (String host : hosts.names) {
         hosts.require("netns", "add", host);
@@ -58,6 +92,10 @@ final class TwoHosts implements AutoCloseable {
 
   String name(int host) {
     return names.get(host);
+  }
+
+  String stranger() {
+    return names.getLast();
   }
 
   String address(int host) {

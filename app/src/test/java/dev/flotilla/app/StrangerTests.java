@@ -1,0 +1,180 @@
+package dev.flotilla.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.control.JobKey;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Somebody without the key reaches every port of a job of two hosts, and has seen what went over
+ * the network before: nothing is gained, and the job learns the same. The hosts are network
+ * namespaces; needs root and {@code ip}.
+ */
+@Tag("slow")
+@Timeout(600)
+class StrangerTests {
+
+  private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 56);
+
+  /** Some milliseconds for each try, so that the job outlives them. */
+  private static final int STEPS = 1500 + 20 * TRIES;
+
+  private static final int MASTER = 29500;
+  private static final int CONTROL = MASTER + 1;
+
+  @TempDir Path folder;
+  private final List<Process> programs = new ArrayList<>();
+
+  @Test
+  void whoHasNotTheKeyGainsNothingAndDisturbsNothing() throws Exception {
+    Path key = folder.resolve("job.key");
+    Files.createFile(
+        key,
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    Files.writeString(key, JobKey.newText());
+    try (var hosts = TwoHosts.connectWithStranger()) {
+      long start = System.nanoTime();
+      String alone = undisturbed(hosts);
+      long aloneTook = System.nanoTime() - start;
+
+      start = System.nanoTime();
+      String disturbed = disturbed(hosts);
+      long disturbedTook = System.nanoTime() - start;
+
+      System.out.printf(
+          "%d steps took %.1f s alone, %.1f s with a stranger's %d tries%n",
+          STEPS, aloneTook / 1e9, disturbedTook / 1e9, TRIES);
+      assertThat(disturbed).isEqualTo(alone);
+    } finally {
+      programs.forEach(Process::destroyForcibly);
+    }
+  }
+
+  private String undisturbed(TwoHosts hosts) {
+    try (var first = start(hosts, 0, "alone");
+        var second = start(hosts, 1, "alone")) {
+      first.await().expect(0);
+      second.await().expect(0);
+    }
+    return weights("alone");
+  }
+
+  private String disturbed(TwoHosts hosts) throws Exception {
+    Path capture = folder.resolve("capture");
+    program(hosts.name(0), "capture.log", Capture.class, capture.toString(), "" + CONTROL);
+    Awaitility.await().until(() -> Files.exists(capture));
+    Path loot = folder.resolve("loot");
+    try (var first = start(hosts, 0, "disturbed");
+        var second = start(hosts, 1, "disturbed")) {
+      first.awaitTraining(host(0, "disturbed").work().resolve("run"));
+
+      String said = tries(hosts, capture, loot, ports(hosts, first, second));
+      boolean hasOutlivedThem = first.process().isAlive() && second.process().isAlive();
+      var ended = first.await(Duration.ofMinutes(5)).expect(0);
+      second.await().expect(0);
+
+      assertThat(hasOutlivedThem).as("the job trains longer than the tries take").isTrue();
+      assertThat(said).contains("tries %d,".formatted(TRIES), ", gained 0 {");
+      assertThat(said).doesNotContain("answered 0,");
+      assertThat(ended.err())
+          .contains("somebody at %s who has not proved".formatted(hosts.strangerAddress(0)));
+      assertThat(loot).doesNotExist();
+    }
+    return weights("disturbed");
+  }
+
+  /** All that processes of the job listen on beyond loopback, and what they have listened on. */
+  private static Set<String> ports(TwoHosts hosts, Running first, Running second) {
+    var all = new TreeSet<String>();
+    var listening = new TreeSet<String>();
+    for (int node = 0; node < 2; node++) {
+      all.add(hosts.address(node) + ":" + MASTER);
+      for (ProcessHandle process : (node == 0 ? first : second).living()) {
+        for (TcpSocket socket : TcpSocket.of(process)) {
+          String place = hosts.address(node) + ":" + socket.port();
+          all.add(place);
+          if (socket.isListening() && !socket.isLoopback()) {
+            listening.add(place);
+          }
+        }
+      }
+    }
+    String control = hosts.address(0) + ":" + CONTROL;
+    assertThat(listening).containsExactly(control);
+    assertThat(all).as("ports of Gloo's connections").hasSizeGreaterThan(3);
+    all.remove(control);
+    return all;
+  }
+
+  private String tries(TwoHosts hosts, Path capture, Path loot, Set<String> ports)
+      throws Exception {
+    var arguments = new ArrayList<String>();
+    arguments.addAll(List.of("" + TRIES, capture.toString(), loot.toString()));
+    arguments.add(hosts.address(0) + ":" + CONTROL);
+    arguments.addAll(ports);
+    Process stranger =
+        program(hosts.stranger(), "stranger.log", Stranger.class, arguments.toArray(String[]::new));
+    assertThat(stranger.waitFor(400, TimeUnit.SECONDS)).isTrue();
+    String said = Files.readString(folder.resolve("stranger.log"));
+    assertThat(stranger.exitValue()).as(said).isZero();
+    System.out.print(said);
+    return said;
+  }
+
+  private Process program(String network, String log, Class<?> main, String... arguments)
+      throws IOException {
+    var command = new ArrayList<>(List.of("ip", "netns", "exec", network));
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+    command.addAll(List.of("-cp", PackedJars.classPath(), main.getName()));
+    command.addAll(List.of(arguments));
+    Process program =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve(log).toFile())
+            .start();
+    programs.add(program);
+    return program;
+  }
+
+  private Flotilla host(int node, String name) {
+    return Flotilla.in(folder.resolve(name + node));
+  }
+
+  private String weights(String name) {
+    return new RunFiles(host(0, name).work().resolve("run")).weights();
+  }
+
+  private Running start(TwoHosts hosts, int node, String name) {
+    return host(node, name)
+        .through("ip", "netns", "exec", hosts.name(node))
+        .start(
+            "run",
+            "--nnodes=2",
+            "--nproc=1",
+            "--node-rank=" + node,
+            "--master-addr=" + hosts.address(0),
+            "--master-port=" + MASTER,
+            "--job-key-file=" + folder.resolve("job.key"),
+            "--set=model={name: mlp, hidden: [16]}",
+            "--set=threads=1",
+            "--set=eval={every: end}",
+            "--set=epochs=10000",
+            "--max-steps=" + STEPS,
+            "--out=run");
+  }
+}
