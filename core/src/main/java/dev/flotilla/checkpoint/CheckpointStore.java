@@ -123,12 +123,16 @@ final class CheckpointStore {
       throw new IOException("another run has taken over the folder since this one began");
     }
     var target = folder.resolve(position.folderName());
+    // One that is made from here on is a later attempt's, which has taken the staged files away.
+    boolean isThere = Files.exists(target, LinkOption.NOFOLLOW_LINKS);
     if (isWhole(target)) {
       // Made by an earlier attempt at the same place of the same run; never a moment without one.
       deleteAll(staging);
       return;
     }
-    remove(target);
+    if (isThere) {
+      remove(target);
+    }
     disk.rename(staging, target);
     disk.syncFolder(folder);
   }
@@ -136,11 +140,12 @@ final class CheckpointStore {
   /**
    * Removes all but the newest checkpoints of a run, and the best one if there is any; those that
    * are known to be bad do not count, and those of another run, from which this one has branched,
-   * stay.
+   * stay. Where somebody else has taken the folder, everything does.
    */
-  void retain(int keep, String run, List<Path> bad, @Nullable Position best) throws IOException {
+  void retain(String writer, int keep, String run, List<Path> bad, @Nullable Position best)
+      throws IOException {
     int kept = 0;
-    for (var checkpoint : committed()) {
+    for (var checkpoint : isHeldBy(writer) ? committed() : List.<Path>of()) {
       Optional<SavedCheckpoint> sound = sound(checkpoint);
       if (kept < keep) {
         kept += bad.contains(checkpoint) || sound.isEmpty() ? 0 : 1;

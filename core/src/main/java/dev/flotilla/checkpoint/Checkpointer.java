@@ -216,7 +216,7 @@ public final class Checkpointer implements AutoCloseable {
       throw failure;
     }
     if (rank == 0) {
-      store.retain(keep, run, bad, best);
+      store.retain(writer, keep, run, bad, best);
     }
   }
 

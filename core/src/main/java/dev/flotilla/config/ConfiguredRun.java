@@ -253,6 +253,9 @@ public final class ConfiguredRun {
       double seconds = (System.nanoTime() - start) / 1e9;
       var summary = RunSummary.of(trainer, result, seconds, config.resolved());
       summary.putAll(SavedSamples.of(config.data()).forSummary());
+      if (folder != null) {
+        folder.requireOwn();
+      }
       if (config.ema() != null) {
         trainer.saveEma(RunPaths.emaIn(location.out()));
       }

@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,18 +65,19 @@ final class EventLog implements EventSink, Stateful, AutoCloseable {
     undecided.setLength(0);
   }
 
-  /** Opens the file with the first lines of another, up to a place in it. */
+  /**
+   * Opens a new file with the first lines of another, up to a place in it. An earlier attempt that
+   * has the old one open still, and is not dead, writes to what nobody reads any more.
+   */
   private void open(Path source, long place) throws IOException {
-    if (Files.exists(source) && !(Files.exists(file) && Files.isSameFile(source, file))) {
-      var part = file.resolveSibling(file.getFileName() + ".part");
-      Files.deleteIfExists(part);
-      Files.createFile(part, RunPaths.owner("rw-------"));
+    var part = file.resolveSibling(file.getFileName() + ".part");
+    Files.deleteIfExists(part);
+    Files.createFile(part, RunPaths.owner("rw-------"));
+    if (place > 0 && Files.exists(source)) {
       Files.write(part, Files.readAllBytes(source));
-      Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
     }
-    var options =
-        Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE);
-    var opened = FileChannel.open(file, options, RunPaths.owner("rw-------"));
+    Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+    var opened = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
     channel = opened;
     opened.truncate(endOfLine(opened, place));
     opened.position(opened.size());

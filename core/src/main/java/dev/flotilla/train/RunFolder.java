@@ -1,6 +1,7 @@
 package dev.flotilla.train;
 
 import dev.flotilla.board.page.Report;
+import dev.flotilla.checkpoint.CheckpointException;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.settings.ConfigException;
@@ -84,7 +85,8 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
           RunPaths.refuseIfUsed(folder); // another run may have begun meanwhile
         }
         Optional<String> known = isNew ? Optional.empty() : runIn(folder);
-        return new RunFolder(folder, lock, new RunMark(known.orElseGet(RunMark::newName), launch));
+        var mark = new RunMark(known.orElseGet(RunMark::newName), launch, RunMark.newName());
+        return new RunFolder(folder, lock, mark);
       } catch (RuntimeException failure) {
         lock.close();
         throw failure;
@@ -174,6 +176,30 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
     }
   }
 
+  /**
+   * Makes sure that no later attempt writes to the folder: one that was frozen, or cut off, for
+   * long must not go on as if nothing had happened. The lock alone does not see to it, as there are
+   * file systems without locks, and others that drop them when a host is not heard of.
+   *
+   * @throws CheckpointException if one does
+   */
+  public void requireOwn() {
+    if (events.isOpen() && !isOwn()) {
+      throw new CheckpointException(
+          ("another process has taken over %s since this one began; this one belongs to an earlier"
+                  + " attempt, and writes nothing more")
+              .formatted(folder));
+    }
+  }
+
+  private boolean isOwn() {
+    try {
+      return RunMark.in(folder).filter(it -> it.writer().equals(mark.writer())).isPresent();
+    } catch (IOException failure) {
+      return true; // who cannot read it cannot know, and will say so when it writes
+    }
+  }
+
   /** Where the events of a checkpoint's run are: beside it if it was put aside, or around it. */
   private Path folderBefore(Path checkpoint) {
     var around = checkpoint.toAbsolutePath().normalize().getParent();
@@ -211,6 +237,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
 
   @Override
   public void on(TrainingEvent event) {
+    requireOwn();
     events.on(event);
     measured.on(event);
   }
@@ -233,6 +260,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   }
 
   private void write(String name, Map<String, Object> values) {
+    requireOwn();
     var file = folder.resolve(name);
     var part = folder.resolve(name + ".part");
     try {
@@ -262,7 +290,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   public void close() {
     try (lock) {
       events.close();
-      if (events.isOpen()) {
+      if (events.isOpen() && isOwn()) {
         report();
       }
     } catch (IOException failure) {
