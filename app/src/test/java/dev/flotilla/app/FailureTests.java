@@ -90,6 +90,25 @@ class FailureTests {
     }
   }
 
+  /** Gloo would abort, give wrong numbers, or wait for ever. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "size | all-reduce SUM of 8000 bytes of Float",
+        "type | all-reduce SUM of 4000 bytes of Int",
+        "order | barrier",
+      })
+  void namesTheRankThatCallsAnotherCollective(String how, String other) {
+    var ended = flotilla.run("run", "--nproc=2", "--main", DifferingProgram.class.getName(), how);
+
+    assertThat(ended.expect(ExitCodes.USAGE).err())
+        .contains(
+            "collective 2 differs between ranks: rank 0 calls all-reduce SUM of 4000 bytes of"
+                + " Float, rank 1 calls "
+                + other);
+  }
+
   @Test
   void ranksDieWithTheirLauncher() {
     try (var job = startTraining()) {

@@ -11,19 +11,37 @@ import java.util.stream.Collectors;
  *
  * <p>Gloo compares nothing: ranks that call different operations abort, wait for each other for
  * ever, or compute nonsense. The comparison is the same for every operation, so that it is safe
- * where the operations are not; it costs a message to and from every other rank.
+ * where the operations are not; it costs a message to and from every other rank. So it is done for
+ * the first operations of a group, where most mistakes show, and for all of them on request.
  */
 final class CollectiveCheck {
+
+  /** What is compared without being asked for: some twenty updates, a few milliseconds. */
+  static final int FIRST = 32;
 
   private static final int LONGEST = 128;
 
   private final NativeGroup group;
   private final int rank;
+  private final int most;
   private long count;
 
-  CollectiveCheck(NativeGroup group, int rank) {
+  /**
+   * Makes a check.
+   *
+   * @param most how many operations are compared
+   */
+  CollectiveCheck(NativeGroup group, int rank, int most) {
     this.group = group;
     this.rank = rank;
+    this.most = most;
+  }
+
+  /** Compares an operation, unless there were enough. */
+  void inspect(Operation operation) {
+    if (count < most) {
+      compare(operation.signature(), operation.timeout());
+    }
   }
 
   /**
@@ -31,6 +49,7 @@ final class CollectiveCheck {
    *
    * @param what the operation with everything that must be the same on all ranks
    * @throws AgreementException on every rank, if one is about to do something else
+   * @throws RuntimeException if a rank does not say in time what it is about to do
    */
   void compare(String what, Duration timeout) {
     count++;
@@ -49,12 +68,11 @@ final class CollectiveCheck {
                     .collect(Collectors.joining(", "))));
   }
 
+  /** Numbers are its own, so that ranks find each other whatever else they are about to send. */
   private Map<Integer, byte[]> swapped(byte[] own, Duration timeout) {
-    try {
-      return new PairExchange(group, rank, LONGEST).swap(_ -> own, timeout);
-    } catch (RuntimeException e) {
-      throw group.failed(Operation.starting("check of collective " + count, timeout), e);
-    }
+    int tag =
+        NativeGroup.FIRST_TAG_OF_CHECKS + (int) (count % NativeGroup.FIRST_TAG_OF_CHECKS);
+    return new PairExchange(group, rank, LONGEST).swap(_ -> own, () -> tag, timeout);
   }
 
   private static String text(byte[] bytes) {

@@ -50,10 +50,9 @@ final class GlooCollective implements Collective {
   public Pending allReduce(Tensor tensor, Reduction reduction, Traffic traffic) {
     TensorChecks.dense(tensor);
     long bytes = TensorChecks.bytes(tensor);
-    check("all-reduce " + reduction, tensor);
     try (var _ = TensorScope.open()) {
       return start(
-          Operation.starting("all-reduce", tensor, timeout),
+          Operation.starting("all-reduce", tensor, timeout).with(reduction.toString()),
           traffic,
           CostModel.allReduce(size(), bytes),
           pieces(tensor).stream().map(piece -> allReduce(piece, reduction)).toList());
@@ -62,11 +61,6 @@ final class GlooCollective implements Collective {
 
   private Function<Backend, Work> allReduce(Tensor piece, Reduction reduction) {
     return group -> group.allreduce(new TensorVector(piece), options().of(reduction));
-  }
-
-  private void check(String name, Tensor tensor) {
-    member.check(
-        () -> "%s of %d %s".formatted(name, tensor.numel(), TensorChecks.type(tensor)), timeout);
   }
 
   /** What lies on a GPU is copied to the host by Gloo, which is better done at once. */
@@ -79,9 +73,8 @@ final class GlooCollective implements Collective {
     TensorChecks.dense(tensor);
     TensorChecks.root(root, size());
     long bytes = TensorChecks.bytes(tensor);
-    check("broadcast from " + root, tensor);
     return start(
-        Operation.starting("broadcast", tensor, timeout),
+        Operation.starting("broadcast", tensor, timeout).with("from " + root),
         traffic,
         CostModel.broadcast(size(), rank(), root, bytes),
         group -> group.broadcast(new TensorVector(tensor), options().from(root)));
@@ -91,7 +84,6 @@ final class GlooCollective implements Collective {
   public Pending allGather(Tensor whole, Tensor part, Traffic traffic) {
     TensorChecks.gathers(whole, part, size());
     long bytes = TensorChecks.bytes(part);
-    check("all-gather", part);
     if (size() == 2) {
       return messages(
           Operation.starting("all-gather", part, timeout),
@@ -111,7 +103,6 @@ final class GlooCollective implements Collective {
   public Pending allToAll(Tensor output, Tensor input, Traffic traffic) {
     TensorChecks.exchanges(output, input, size());
     long bytes = TensorChecks.bytes(input);
-    check("all-to-all", input);
     return messages(
         Operation.starting("all-to-all", input, timeout),
         traffic,
@@ -122,9 +113,8 @@ final class GlooCollective implements Collective {
   @Override
   public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic traffic) {
     TensorChecks.slices(whole, own, slices, this);
-    check("all-gather of slices", whole);
     return messages(
-        Operation.starting("all-gather", whole, timeout),
+        Operation.starting("all-gather", whole, timeout).with("of slices"),
         traffic,
         CostModel.allGather(size(), TensorChecks.bytes(own)),
         new Messages(
@@ -137,7 +127,6 @@ final class GlooCollective implements Collective {
   @Override
   public Pending reduceScatter(Tensor own, Tensor whole, RankSlices slices, Traffic traffic) {
     TensorChecks.slices(whole, own, slices, this);
-    check("reduce-scatter", whole);
     return ScatteredSum.of(
         own,
         size(),
@@ -224,7 +213,6 @@ final class GlooCollective implements Collective {
 
   @Override
   public void barrier() {
-    member.check(() -> "barrier", timeout);
     var operation = Operation.starting("barrier", timeout);
     var pending = member.group().start(operation, List.of(it -> it.barrier(options().barrier())));
     member.ledger().timed(pending).await();

@@ -6,8 +6,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** One rank's part in a group: all that the views of the group share. */
 final class GlooMember implements AutoCloseable {
@@ -18,7 +16,6 @@ final class GlooMember implements AutoCloseable {
   private final NativeGroup group;
   private final TrafficLedger ledger;
   private final KeyValueStore keyValueStore;
-  private final @Nullable CollectiveCheck check;
   private final Sections sections = new Sections();
   private final Map<Duration, NativeOptions> options = new HashMap<>();
   private final List<GlooMember> subgroups = new ArrayList<>();
@@ -31,14 +28,8 @@ final class GlooMember implements AutoCloseable {
     this.ledger = ledger;
     this.keyValueStore = membership.store().prefixed(name + "/store/");
     this.group = membership.form(name, roster, rank);
-    this.check = RankEnvironment.checksCollectives() ? new CollectiveCheck(group, rank) : null;
-  }
-
-  /** Compares what all ranks are about to do, where that was asked for. */
-  void check(Supplier<String> what, Duration timeout) {
-    if (check != null) {
-      check.compare(what.get(), timeout);
-    }
+    int most = RankEnvironment.checksCollectives() ? Integer.MAX_VALUE : CollectiveCheck.FIRST;
+    group.inspect(new CollectiveCheck(group, rank, most)::inspect);
   }
 
   int rank() {

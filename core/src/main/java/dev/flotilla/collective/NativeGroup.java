@@ -27,12 +27,16 @@ final class NativeGroup implements AutoCloseable {
   /** Time for the launcher to say which rank died, and why. */
   private static final Duration NOTICE_TAKES = Duration.ofSeconds(1);
 
+  /** From here on numbers of messages are those of checks, which count for themselves. */
+  static final int FIRST_TAG_OF_CHECKS = 1 << 30;
+
   private final JobLink link = JobLink.ofThisProcess();
   private final Backend group;
   private final Roster roster;
   private final Consumer<Boolean> leave;
   private final AtomicInteger tags = new AtomicInteger();
   private final Set<InFlight> inFlight = ConcurrentHashMap.newKeySet();
+  private Consumer<Operation> inspection = _ -> {};
   private volatile @Nullable CollectiveException failure;
   private volatile boolean isClosed;
 
@@ -49,6 +53,16 @@ final class NativeGroup implements AutoCloseable {
 
   Roster roster() {
     return roster;
+  }
+
+  /**
+   * Has every operation looked at before it is carried out; it counts as begun by then, so that
+   * reports say where a rank waits.
+   *
+   * @param look throws an {@link AgreementException} where ranks are about to do different things
+   */
+  void inspect(Consumer<Operation> look) {
+    inspection = look;
   }
 
   /**
@@ -75,11 +89,23 @@ final class NativeGroup implements AutoCloseable {
   Pending start(Operation operation, List<Function<Backend, Work>> pieces, Consumer<Work> waiting) {
     checkUsable(operation);
     int ticket = recorder().starting(operation.name(), operation.bytes(), operation.type());
+    inspectNow(operation);
     var pending = new InFlight(operation, ticket, waiting);
     inFlight.add(pending);
     try (var _ = TensorScope.open()) {
       pieces.forEach(piece -> pending.works.add(TensorScope.keep(piece.apply(group))));
       return pending;
+    } catch (RuntimeException e) {
+      throw failed(operation, e);
+    }
+  }
+
+  private void inspectNow(Operation operation) {
+    try {
+      inspection.accept(operation);
+    } catch (AgreementException e) {
+      failure = new CollectiveException(String.valueOf(e.getMessage()), e);
+      throw e;
     } catch (RuntimeException e) {
       throw failed(operation, e);
     }
@@ -100,7 +126,7 @@ final class NativeGroup implements AutoCloseable {
 
   /** Returns the next number by which ranks tell their messages apart; all ranks count alike. */
   int nextTag() {
-    return tags.getAndUpdate(tag -> tag == Integer.MAX_VALUE ? 0 : tag + 1);
+    return tags.getAndUpdate(tag -> tag == FIRST_TAG_OF_CHECKS - 1 ? 0 : tag + 1);
   }
 
   private FlightRecorder recorder() {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.function.IntSupplier;
 import org.bytedeco.pytorch.Backend;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
@@ -32,6 +33,16 @@ record PairExchange(NativeGroup group, int rank, int length) {
    * @throws RuntimeException if one does not in time
    */
   Map<Integer, byte[]> swap(IntFunction<byte[]> valueFor, Duration longest) {
+    return swap(valueFor, group::nextTag, longest);
+  }
+
+  /**
+   * Returns what the other ranks have sent.
+   *
+   * @param tags numbers of the messages, the same on all ranks
+   * @throws RuntimeException if one does not in time
+   */
+  Map<Integer, byte[]> swap(IntFunction<byte[]> valueFor, IntSupplier tags, Duration longest) {
     try (var _ = TensorScope.open()) {
       int size = group.roster().size();
       var received = new HashMap<Integer, Tensor>();
@@ -40,7 +51,7 @@ record PairExchange(NativeGroup group, int rank, int length) {
       for (int away = 1; away < size; away++) {
         int from = Math.floorMod(rank - away, size);
         int to = (rank + away) % size;
-        int tag = group.nextTag();
+        int tag = tags.getAsInt();
         var target = tensor(new byte[length]);
         received.put(from, target);
         var source = tensor(valueFor.apply(to));
