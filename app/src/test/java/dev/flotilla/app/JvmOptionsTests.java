@@ -23,6 +23,12 @@ class JvmOptionsTests {
   }
 
   @Test
+  void javaDeserialisationIsRefusedWhateverTheUserChooses() {
+    assertThat(JvmOptions.ofRanks(Map.of())).contains("-Djdk.serialFilter=!*");
+    assertThat(options("-Xmx8g")).contains("-Djdk.serialFilter=!*");
+  }
+
+  @Test
   void aStartUpCacheIsUsedWhereThereIsOne() {
     assertThat(JvmOptions.ofRanks(Map.of("FLOTILLA_AOT_CACHE", "/a b/start.aot")))
         .contains("-XX:AOTCache=/a b/start.aot", "-Xlog:aot*=off");

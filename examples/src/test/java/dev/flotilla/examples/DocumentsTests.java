@@ -91,6 +91,25 @@ final class DocumentsTests {
   }
 
   @Test
+  void everyTestThatTheSecurityPageNamesExists() throws IOException {
+    var named =
+        Pattern.compile("`(\\w+Tests)`")
+            .matcher(Files.readString(ROOT.resolve("SECURITY.md")))
+            .results()
+            .map(it -> it.group(1) + ".java")
+            .collect(Collectors.toSet());
+    try (var files = Files.walk(ROOT, 10)) {
+      var known =
+          files
+              .filter(it -> it.toString().contains("src/test/java"))
+              .map(it -> String.valueOf(it.getFileName()))
+              .collect(Collectors.toSet());
+      assertThat(known).containsAll(named);
+    }
+    assertThat(named).hasSizeGreaterThan(10);
+  }
+
+  @Test
   void everyDocumentIsReachedFromTheReadme() throws IOException {
     var reached = new LinkedHashSet<Path>();
     var next = new ArrayDeque<Path>(List.of(README));
