@@ -114,8 +114,17 @@ record FlotillaHome(Path lib, Path java, Path cache, List<String> options) {
     return Optional.of(cache).filter(Files::exists);
   }
 
+  /** Returns the command line of a launcher; its ranks have the cores, so it compiles little. */
+  List<String> launcher(List<String> arguments) {
+    return command(List.of("-XX:TieredStopAtLevel=1"), arguments);
+  }
+
   /** Returns the command line of Flotilla's own program. */
   List<String> command(List<String> arguments) {
+    return command(List.of(), arguments);
+  }
+
+  private List<String> command(List<String> more, List<String> arguments) {
     List<String> words =
         new ArrayList<>(
             List.of(
@@ -123,6 +132,7 @@ record FlotillaHome(Path lib, Path java, Path cache, List<String> options) {
                 "--enable-native-access=ALL-UNNAMED",
                 "-XX:-CreateCoredumpOnCrash",
                 "-Djdk.serialFilter=!*"));
+    words.addAll(more);
     words.addAll(options);
     startUpCache()
         .ifPresent(file -> words.addAll(List.of("-XX:AOTCache=" + file, "-Xlog:aot*=off")));

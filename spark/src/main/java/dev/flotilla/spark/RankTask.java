@@ -130,7 +130,7 @@ final class RankTask extends AbstractFunction1<Iterator<Object>, Iterator<Object
     variables.put("OMP_NUM_THREADS", SparkEnv.get().conf().get("spark.task.cpus", "1"));
     variables.put("FLOTILLA_PARENT_PID", String.valueOf(ProcessHandle.current().pid()));
     home.startUpCache().ifPresent(cache -> variables.put("FLOTILLA_AOT_CACHE", cache.toString()));
-    try (var child = ChildProcess.start(home.command(arguments), variables, folder, rank)) {
+    try (var child = ChildProcess.start(home.launcher(arguments), variables, folder, rank)) {
       watch(context, child);
     }
   }
