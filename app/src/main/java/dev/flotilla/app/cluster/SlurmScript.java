@@ -65,8 +65,9 @@ public record SlurmScript(
       signalled=0 step=
       trap 'signalled=1; if [[ -n $step ]] && is_running; then scancel --signal=TERM "$SLURM_JOB_ID" || true; fi' TERM
 
+      # Launchers end together, by themselves: srun must not signal one again because another has ended with code 10 before it.
       # shellcheck disable=SC2016 # the node's number is known on the node
-      srun --ntasks "$SLURM_JOB_NUM_NODES" --ntasks-per-node 1 --cpus-per-task "$SLURM_CPUS_PER_TASK" --kill-on-bad-exit=1 \\
+      srun --ntasks "$SLURM_JOB_NUM_NODES" --ntasks-per-node 1 --cpus-per-task "$SLURM_CPUS_PER_TASK" --kill-on-bad-exit=0 --wait=60 \\
         bash -c 'exec "$@" --node-rank "$SLURM_NODEID" --log-dir "$0/log/node-$SLURM_NODEID"' "$out" \\
         "$flotilla" "${run[@]}" "${recipe[@]}" --out "$out" --resume auto &
       step=$!

@@ -50,6 +50,12 @@ class SlurmScriptTests {
             "#SBATCH --account=me");
   }
 
+  /** A launcher that has saved ends with code 10; the others must still end by themselves. */
+  @Test
+  void srunDoesNotSignalLaunchersBecauseAnotherHasEnded() {
+    assertThat(script(2)).contains("srun --ntasks", "--kill-on-bad-exit=0 --wait=60");
+  }
+
   @Test
   void bashReadsEveryWordAsItWasGiven() throws Exception {
     var ended = run("bash", withFakes("printf '<%s>' \"$@\"", script(1), "1"));
