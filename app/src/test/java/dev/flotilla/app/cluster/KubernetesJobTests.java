@@ -72,7 +72,8 @@ class KubernetesJobTests {
 
   @Test
   void theRecipeArrivesAsItIs() {
-    assertThat(at(YamlDocuments.of(job(2).jobSet()).getFirst(), "data", "recipe.yaml")).isEqualTo(RECIPE);
+    assertThat(at(YamlDocuments.of(job(2).jobSet()).getFirst(), "data", "recipe.yaml"))
+        .isEqualTo(RECIPE);
   }
 
   @Test
