@@ -20,12 +20,12 @@ import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 
 /**
- * Compares what Maven has fetched with the SHA-256 sums in build/checksums.txt: all dependencies and
- * plugins, their jars and poms, for x86-64 and arm64.
+ * Compares what Maven has fetched with the SHA-256 sums in build/checksums.txt: all dependencies
+ * and plugins, their jars and poms, for x86-64 and arm64.
  *
- * <p>Arguments: "check" and the folder of Maven's local repository; files that are not there yet are
- * checked by the build that finds them. "write" adds what is in the folder to the list; give one that
- * has served nothing but this project, as everything in it is taken for right.
+ * <p>Arguments: "check" and the folder of Maven's local repository; files that are not there yet
+ * are checked by the build that finds them. "write" adds what is in the folder to the list; give
+ * one that has served nothing but this project, as everything in it is taken for right.
  */
 final class Checksums {
 
@@ -34,7 +34,9 @@ final class Checksums {
   /** What was found right before. A file that is changed since has another time of change. */
   private static final Path SEEN = Path.of("build", "target", "checksums.seen");
 
-  /** What only the profiles cuda and api fetch: hundreds of megabytes, and a plugin without parent. */
+  /**
+   * What only the profiles cuda and api fetch: hundreds of megabytes, and a plugin without parent.
+   */
   private static final List<String> NOT_LISTED =
       List.of("org/bytedeco/mkl/", "com/github/siom79/japicmp/");
 
@@ -158,7 +160,8 @@ final class Checksums {
               && !folder.startsWith(OWN)
               && NOT_LISTED.stream().noneMatch(folder::startsWith)) {
             problems.add(
-                "%s: %s is not in %s; see CONTRIBUTING.md, Dependencies".formatted(pom, folder, LIST));
+                "%s: %s is not in %s; see CONTRIBUTING.md, Dependencies"
+                    .formatted(pom, folder, LIST));
           }
         }
       }

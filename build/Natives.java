@@ -52,7 +52,8 @@ final class Natives {
       for (ZipEntry entry : zip.stream().filter(it -> isNative(it.getName())).toList()) {
         components.add(
             """
-                {"type": "file", "name": "%s/%s", "hashes": [{"alg": "SHA-256", "content": "%s"}]}"""
+            {"type": "file", "name": "%s/%s", "hashes": [{"alg": "SHA-256", "content": "%s"}]}\
+            """
                 .formatted(jar.getFileName(), entry.getName(), sum(zip, entry)));
       }
     }

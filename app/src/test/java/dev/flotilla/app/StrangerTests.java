@@ -43,8 +43,7 @@ class StrangerTests {
   void whoHasNotTheKeyGainsNothingAndDisturbsNothing() throws Exception {
     Path key = folder.resolve("job.key");
     Files.createFile(
-        key,
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        key, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     Files.writeString(key, JobKey.newText());
     try (var hosts = TwoHosts.connectWithStranger()) {
       long start = System.nanoTime();

@@ -43,7 +43,17 @@ final class TwoHosts implements AutoCloseable {
     String door = "door" + host;
     String inside = "10.231.78." + (4 * host + 1);
     require(
-        "link", "add", door, "netns", stranger(), "type", "veth", "peer", "name", door, "netns",
+        "link",
+        "add",
+        door,
+        "netns",
+        stranger(),
+        "type",
+        "veth",
+        "peer",
+        "name",
+        door,
+        "netns",
         name(host));
     require("-n", name(host), "addr", "add", inside + "/30", "dev", door);
     require("-n", stranger(), "addr", "add", strangerAddress(host) + "/30", "dev", door);

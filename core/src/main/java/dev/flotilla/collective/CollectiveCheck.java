@@ -70,8 +70,7 @@ final class CollectiveCheck {
 
   /** Numbers are its own, so that ranks find each other whatever else they are about to send. */
   private Map<Integer, byte[]> swapped(byte[] own, Duration timeout) {
-    int tag =
-        NativeGroup.FIRST_TAG_OF_CHECKS + (int) (count % NativeGroup.FIRST_TAG_OF_CHECKS);
+    int tag = NativeGroup.FIRST_TAG_OF_CHECKS + (int) (count % NativeGroup.FIRST_TAG_OF_CHECKS);
     return new PairExchange(group, rank, LONGEST).swap(_ -> own, () -> tag, timeout);
   }
 

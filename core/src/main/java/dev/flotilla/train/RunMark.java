@@ -22,8 +22,7 @@ record RunMark(String run, String launch, String writer) {
 
   private static final String FILE = ".run";
   private static final Pattern LINES =
-      Pattern.compile(
-          "run ([0-9a-f]{16})\nlaunch ([0-9a-f]{16})?\n(?:writer ([0-9a-f]{16})\n)?");
+      Pattern.compile("run ([0-9a-f]{16})\nlaunch ([0-9a-f]{16})?\n(?:writer ([0-9a-f]{16})\n)?");
 
   /** Returns a name that nobody else has. */
   static String newName() {

@@ -10,8 +10,7 @@ import java.util.Optional;
 /** Finds the key of a job of several hosts. */
 final class JobKeys {
 
-  private static final String MAKE_ONE =
-      "openssl rand -hex 32 > job.key && chmod 600 job.key";
+  private static final String MAKE_ONE = "openssl rand -hex 32 > job.key && chmod 600 job.key";
 
   private JobKeys() {}
 

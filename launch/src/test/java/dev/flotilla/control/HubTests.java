@@ -275,8 +275,7 @@ class HubTests {
     Thread.sleep(5);
   }
 
-  private SocketChannel connectFrom(String address, ServerSocketChannel server)
-      throws IOException {
+  private SocketChannel connectFrom(String address, ServerSocketChannel server) throws IOException {
     SocketChannel channel = SocketChannel.open().bind(new InetSocketAddress(address, 0));
     opened.add(channel);
     channel.connect(server.getLocalAddress());
@@ -289,7 +288,8 @@ class HubTests {
     hub.listenForHosts(server, folder.key());
     for (int i = 0; i < 3; i++) {
       var wire = new Wire(connectFrom("127.0.0.4", server));
-      wire.send(Greeting.hello(JobKey.known(), (Frame.Challenge) receive(wire), Identity.ofHost(1)));
+      wire.send(
+          Greeting.hello(JobKey.known(), (Frame.Challenge) receive(wire), Identity.ofHost(1)));
       assertThat(receive(wire)).isEqualTo(new Frame.Refused("wrong job key"));
     }
 

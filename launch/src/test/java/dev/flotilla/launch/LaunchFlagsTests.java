@@ -432,11 +432,13 @@ class LaunchFlagsTests {
     newKey("short", "secret");
 
     assertThat(keyProblem("none"))
-        .startsWith("the job's key: " + keys.resolve("none") + " does not exist; make one (openssl");
+        .startsWith(
+            "the job's key: " + keys.resolve("none") + " does not exist; make one (openssl");
     assertThat(keyProblem("open")).contains("can be read by others", "chmod 600 " + open);
     assertThat(keyProblem("short")).contains("holds 6 characters", "32 or more");
     assertThat(keyProblem(".")).contains("is no regular file");
-    assertThat(keyProblem("/dev/fd/987")).isEqualTo("the job's key: nothing is inherited as /dev/fd/987");
+    assertThat(keyProblem("/dev/fd/987"))
+        .isEqualTo("the job's key: nothing is inherited as /dev/fd/987");
   }
 
   private static String keyProblem(String name) {

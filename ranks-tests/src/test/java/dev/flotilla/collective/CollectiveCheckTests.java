@@ -60,23 +60,24 @@ class CollectiveCheckTests {
 
   private static final Map<String, Consumer<Collective>> CALLS =
       Map.of(
-          USUAL, it -> sum(it, Tensors.floats(1, 10)),
-          "all-reduce SUM of 400 bytes of Float", it -> sum(it, Tensors.floats(1, 100)),
+          USUAL,
+          it -> sum(it, Tensors.floats(1, 10)),
+          "all-reduce SUM of 400 bytes of Float",
+          it -> sum(it, Tensors.floats(1, 100)),
           "all-reduce SUM of 40 bytes of Int",
-              it -> sum(it, Tensors.filled(1, 10, ScalarType.Int)),
+          it -> sum(it, Tensors.filled(1, 10, ScalarType.Int)),
           "all-reduce SUM of 40 bytes of Long",
-              it -> sum(it, Tensors.filled(1, 5, ScalarType.Long)),
+          it -> sum(it, Tensors.filled(1, 5, ScalarType.Long)),
           "all-reduce MAX of 40 bytes of Float",
-              it -> it.allReduce(Tensors.floats(1, 10), Reduction.MAX, Traffic.EXCHANGE).await(),
+          it -> it.allReduce(Tensors.floats(1, 10), Reduction.MAX, Traffic.EXCHANGE).await(),
           "broadcast from 0 of 40 bytes of Float",
-              it -> it.broadcast(Tensors.floats(1, 10), 0, Traffic.START).await(),
+          it -> it.broadcast(Tensors.floats(1, 10), 0, Traffic.START).await(),
           "broadcast from 1 of 40 bytes of Float",
-              it -> it.broadcast(Tensors.floats(1, 10), 1, Traffic.START).await(),
+          it -> it.broadcast(Tensors.floats(1, 10), 1, Traffic.START).await(),
           "all-to-all of 40 bytes of Float",
-              it ->
-                  it.allToAll(Tensors.floats(1, 10), Tensors.floats(1, 10), Traffic.EXCHANGE)
-                      .await(),
-          "barrier", Collective::barrier);
+          it -> it.allToAll(Tensors.floats(1, 10), Tensors.floats(1, 10), Traffic.EXCHANGE).await(),
+          "barrier",
+          Collective::barrier);
 
   private static void sum(Collective group, Tensor tensor) {
     group.allReduce(tensor, Reduction.SUM, Traffic.EXCHANGE).await();
