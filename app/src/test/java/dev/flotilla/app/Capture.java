@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
@@ -35,7 +36,30 @@ public final class Capture {
   private static final int LONGEST = 1 << 17;
 
   /** One packet that carried something. */
-  record Packet(int from, int to, byte[] content) {}
+  static final class Packet {
+
+    private final int from;
+    private final int to;
+    private final byte[] content;
+
+    private Packet(int from, int to, byte[] content) {
+      this.from = from;
+      this.to = to;
+      this.content = content;
+    }
+
+    int from() {
+      return from;
+    }
+
+    int to() {
+      return to;
+    }
+
+    void writeTo(ByteArrayOutputStream out) {
+      out.writeBytes(content);
+    }
+  }
 
   private Capture() {}
 

@@ -100,7 +100,9 @@ class FailureTests {
         "order | barrier",
       })
   void namesTheRankThatCallsAnotherCollective(String how, String other) {
-    var ended = flotilla.run("run", "--nproc=2", "--main", DifferingProgram.class.getName(), how);
+    var program = DifferingProgram.class.getName();
+    var ended =
+        flotilla.run("run", "--nproc=2", "--check-collectives", "--main", program, "--", how);
 
     assertThat(ended.expect(ExitCodes.USAGE).err())
         .contains(

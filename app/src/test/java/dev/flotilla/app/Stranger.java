@@ -81,7 +81,7 @@ public final class Stranger {
 
   private static byte[] stream(Stream<Capture.Packet> packets) {
     var bytes = new ByteArrayOutputStream();
-    packets.map(Capture.Packet::content).forEach(bytes::writeBytes);
+    packets.forEach(it -> it.writeTo(bytes));
     return bytes.toByteArray();
   }
 

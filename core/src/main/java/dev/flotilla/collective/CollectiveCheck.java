@@ -11,13 +11,9 @@ import java.util.stream.Collectors;
  *
  * <p>Gloo compares nothing: ranks that call different operations abort, wait for each other for
  * ever, or compute nonsense. The comparison is the same for every operation, so that it is safe
- * where the operations are not; it costs a message to and from every other rank. So it is done for
- * the first operations of a group, where most mistakes show, and for all of them on request.
+ * where the operations are not; it costs a message to and from every other rank.
  */
 final class CollectiveCheck {
-
-  /** What is compared without being asked for: some twenty updates, a few milliseconds. */
-  static final int FIRST = 32;
 
   private static final int LONGEST = 128;
 
