@@ -1,12 +1,14 @@
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
 
 /**
  * A Java runtime with the JDK's modules that Flotilla uses, and no other.
@@ -15,7 +17,7 @@ import java.util.spi.ToolProvider;
  */
 record RuntimeImage(List<Path> jars) {
 
-  /** What Flotilla's own classes name; a build whose jars name others is refused. */
+  /** What Flotilla's own modules require; a build whose modules require others is refused. */
   private static final Set<String> NAMED =
       Set.of(
           "java.base",
@@ -32,17 +34,15 @@ record RuntimeImage(List<Path> jars) {
           "java.xml",
           "jdk.charsets", // tables in other encodings
           "jdk.jcmd", // jcmd, for recordings of a run that is under way
-          "jdk.unsupported", // JavaCPP, Gson
+          "jdk.unsupported", // signals, JavaCPP, Gson
           "jdk.zipfs");
 
   void link(Path folder) throws IOException {
     requireOnlyNamed();
-    Set<String> modules = new TreeSet<>(NAMED);
-    modules.addAll(FOUND);
     run(
         "jlink",
         "--add-modules",
-        String.join(",", modules),
+        String.join(",", modules()),
         "--no-header-files",
         "--no-man-pages",
         "--strip-java-debug-attributes",
@@ -54,17 +54,24 @@ record RuntimeImage(List<Path> jars) {
   }
 
   private void requireOnlyNamed() throws IOException {
-    List<String> arguments =
-        new ArrayList<>(
-            List.of("--multi-release", "25", "--ignore-missing-deps", "--print-module-deps"));
-    jars.stream()
-        .filter(jar -> jar.getFileName().toString().startsWith("flotilla-"))
-        .forEach(jar -> arguments.add(jar.toString()));
-    var named = new TreeSet<>(List.of(run("jdeps", arguments.toArray(String[]::new)).split(",")));
-    named.removeAll(NAMED);
-    if (!named.isEmpty()) {
-      throw new IOException("add to the modules in build/dist/RuntimeImage.java: " + named);
+    var required =
+        jars.stream()
+            .filter(jar -> jar.getFileName().toString().startsWith("flotilla-"))
+            .flatMap(jar -> ModuleFinder.of(jar).findAll().stream())
+            .flatMap(module -> module.descriptor().requires().stream())
+            .map(ModuleDescriptor.Requires::name)
+            .filter(name -> name.matches("(java|jdk)[.].*"))
+            .collect(Collectors.toCollection(TreeSet::new));
+    required.removeAll(modules());
+    if (!required.isEmpty()) {
+      throw new IOException("add to the modules in build/dist/RuntimeImage.java: " + required);
     }
+  }
+
+  private static Set<String> modules() {
+    Set<String> modules = new TreeSet<>(NAMED);
+    modules.addAll(FOUND);
+    return modules;
   }
 
   private static String run(String tool, String... arguments) throws IOException {

@@ -1,8 +1,11 @@
 package dev.flotilla.checkpoint;
 
+import dev.flotilla.world.ProgramPath;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Has a child JVM convert a {@code .pth} file, and deletes what it made when closed. */
@@ -46,17 +49,13 @@ final class PthConversion implements AutoCloseable {
   }
 
   private void run(Path file) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "-Xmx1g", "-Djdk.serialFilter=!*"));
+    command.addAll(ProgramPath.to(PthConverter.class));
+    command.addAll(List.of(file.toString(), result().toString()));
     var process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-Xmx1g",
-                "-Djdk.serialFilter=!*",
-                "-cp",
-                System.getProperty("java.class.path"),
-                PthConverter.class.getName(),
-                file.toString(),
-                result().toString())
+        new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(output().toFile())
             .start();

@@ -2,6 +2,7 @@ package dev.flotilla.config;
 
 import static java.util.stream.Collectors.joining;
 
+import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
@@ -50,6 +51,8 @@ final class SettingsShape {
         var accessor = component.getAccessor();
         accessor.trySetAccessible();
         return accessor.invoke(owner);
+      } catch (IllegalAccessException e) {
+        throw ConfigException.closed(owner.getClass());
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException("cannot read " + component, e);
       }
@@ -154,6 +157,8 @@ final class SettingsShape {
         throw cause;
       }
       throw new IllegalStateException(type + " cannot be made", e);
+    } catch (IllegalAccessException e) {
+      throw ConfigException.closed(type);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(type + " cannot be made", e);
     }

@@ -24,6 +24,16 @@ public final class ConfigException extends RuntimeException implements ExitCoded
     this(List.of(new Problem("", key, message, "")));
   }
 
+  /** Creates an exception for settings in a package that their module does not open. */
+  public static ConfigException closed(Class<?> settings) {
+    return new ConfigException(
+        settings.getSimpleName(),
+        "%s cannot be read, as its package is closed: write 'opens %s to dev.flotilla.core;' into"
+                .formatted(settings.getName(), settings.getPackageName())
+            + " the module-info of "
+            + settings.getModule().getName());
+  }
+
   /** Returns the problems in the order in which they were found. */
   public List<Problem> problems() {
     return problems;

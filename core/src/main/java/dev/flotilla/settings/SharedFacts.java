@@ -37,8 +37,10 @@ public final class SharedFacts {
   private static Object value(RecordComponent component, Object settings) {
     try {
       var accessor = component.getAccessor();
-      accessor.setAccessible(true);
+      accessor.trySetAccessible();
       return accessor.invoke(settings);
+    } catch (IllegalAccessException e) {
+      throw ConfigException.closed(settings.getClass());
     } catch (ReflectiveOperationException failure) {
       throw new IllegalStateException("cannot read " + component, failure);
     }

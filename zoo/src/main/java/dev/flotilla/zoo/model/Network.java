@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What models of one family are made of, whatever they are called. */
-interface Network {
+public interface Network {
 
   /** Returns its segments in forward order. */
   List<Segment> segments();
