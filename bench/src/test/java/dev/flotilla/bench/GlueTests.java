@@ -52,7 +52,16 @@ class GlueTests {
     var reach = new NativeReach(binding);
     int folders = 0;
     for (var module :
-        List.of("core", "zoo", "testkit", "ranks-tests", "app", "examples", "bench")) {
+        List.of(
+            "core",
+            "core/tests",
+            "zoo",
+            "zoo/tests",
+            "testkit",
+            "ranks-tests",
+            "app",
+            "examples",
+            "bench")) {
       for (var kind : List.of("classes", "test-classes")) {
         var classes = ROOT.resolve(module).resolve("target").resolve(kind);
         if (Files.isDirectory(classes)) {
