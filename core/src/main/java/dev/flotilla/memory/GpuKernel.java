@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A kernel of our own, for what libtorch's take several passes over memory for.
@@ -47,16 +49,17 @@ public final class GpuKernel {
   /**
    * Compiles kernels for a device that libtorch has used before.
    *
-   * @param owner class beside which the source lies
-   * @param source name of the source file
+   * @param source name of the source file, for messages
+   * @param text the source, which is read and closed; whoever has it in a module opens it, as
+   *     others may not
    * @param options of the compiler, such as -DNAME=VALUE
    * @param names of the kernels in it
    * @return each by its name; nothing if the host has no NVRTC, or one that does not know this GPU
    */
   public static Optional<Map<String, GpuKernel>> compile(
       ComputeDevice device,
-      Class<?> owner,
       String source,
+      @Nullable InputStream text,
       List<String> options,
       List<String> names) {
     var compiler = NativeLibrary.find("libnvrtc.so.13");
@@ -64,13 +67,13 @@ public final class GpuKernel {
     if (compiler.isEmpty() || driver.isEmpty()) {
       return Optional.empty();
     }
-    var text = text(owner, source);
+    var program = read(source, text);
     device.makeCurrent();
     device.synchronize(); // There is no context before the first call.
     try {
       List<String> all = new ArrayList<>(options);
       all.add(architecture(driver.get(), device));
-      var image = compile(compiler.get(), text, all);
+      var image = compile(compiler.get(), program, all);
       return Optional.of(loaded(driver.get(), device, image, names));
     } catch (IllegalStateException | NoSuchElementException unable) {
       System.getLogger(GpuKernel.class.getName())
@@ -99,12 +102,12 @@ public final class GpuKernel {
     }
   }
 
-  private static String text(Class<?> owner, String source) {
-    try (var stream = owner.getResourceAsStream(source)) {
-      if (stream == null) {
-        throw new IllegalStateException(source + " is missing beside " + owner.getName());
-      }
-      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+  private static String read(String source, @Nullable InputStream text) {
+    if (text == null) {
+      throw new IllegalStateException(source + " is missing");
+    }
+    try (text) {
+      return new String(text.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

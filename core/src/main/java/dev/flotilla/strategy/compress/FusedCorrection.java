@@ -54,8 +54,9 @@ final class FusedCorrection implements AutoCloseable {
   }
 
   private static Optional<GpuKernel> compile(ComputeDevice device) {
-    return GpuKernel.compile(
-            device, FusedCorrection.class, "correction.cu", List.of(), List.of("correct"))
+    String source = "correction.cu";
+    var text = FusedCorrection.class.getResourceAsStream(source);
+    return GpuKernel.compile(device, source, text, List.of(), List.of("correct"))
         .map(kernels -> kernels.get("correct"));
   }
 

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ResidualKernels {
 
+  private static final String SOURCE = "residual.cu";
   private static final int ADDING_THREADS = 256;
   private static final int AT_ONCE = 4;
   private static final int MOST_THREADS = 256;
@@ -56,8 +57,8 @@ public final class ResidualKernels {
           it ->
               GpuKernel.compile(
                   it.device,
-                  ResidualKernels.class,
-                  "residual.cu",
+                  SOURCE,
+                  ResidualKernels.class.getResourceAsStream(SOURCE),
                   it.options(),
                   List.of(
                       "add_dropped", "add_dropped_gradient", "layer_norm", "layer_norm_gradient")));
