@@ -86,6 +86,7 @@ class DocumentedCommandsTests {
       Map.ofEntries(
           Map.entry("mvn ", "builds"),
           Map.entry("sbatch ", "needs Slurm"),
+          Map.entry("scancel ", "needs Slurm"),
           Map.entry("grep ", "reads what a command before it wrote"),
           Map.entry("cat ", "shows a recipe"),
           Map.entry("FLOTILLA_LIBTORCH=", "is for arm64 alone"),
