@@ -56,6 +56,11 @@ public interface Sync extends AutoCloseable {
     return whileAveraged(passes);
   }
 
+  /** Tells whether ranks that hold the same parameters each update slices; by default all do all. */
+  default boolean sharesOut() {
+    return false;
+  }
+
   /** Returns the parts of the arena that this rank updates, none of them empty; by default all. */
   default List<Range> updated(Layout layout) {
     return layout.length() == 0 ? List.of() : List.of(new Range(0, layout.length()));

@@ -68,9 +68,8 @@ final class LocalAveraging implements Sync {
     travel.follow(new CommonPoint(live, settings, levels, isSliced()));
   }
 
-  /** Who has something to do inside gives each rank slices to update. */
   private boolean isSliced() {
-    return inside != Sync.NONE;
+    return inside.sharesOut();
   }
 
   private Layout layout() {

@@ -64,6 +64,11 @@ final class ParameterGather implements Sync, ParameterGate {
   }
 
   @Override
+  public boolean sharesOut() {
+    return true;
+  }
+
+  @Override
   public List<Range> updated(Layout layout) {
     return slicing.of(group.rank()).stream().filter(range -> range.length() > 0).toList();
   }

@@ -61,6 +61,11 @@ final class SegmentGather implements Sync {
   }
 
   @Override
+  public boolean sharesOut() {
+    return true;
+  }
+
+  @Override
   public List<Range> updated(Layout layout) {
     return ranges;
   }
