@@ -18,14 +18,14 @@ class GlooListenerTests {
     var self = PeerInfo.here(0, InetAddress.getLoopbackAddress(), "");
     var roster = new Roster(List.of(self), 0);
     var listener = GlooListener.beforeForming();
-    try (var port = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
+    try (var port = new ServerSocket(0, 50, InetAddress.ofLiteral("127.0.0.1"));
         var member = new Socket();
         var stranger = new Socket()) {
-      member.bind(new InetSocketAddress("127.0.0.1", 0));
+      member.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
       member.connect(port.getLocalSocketAddress());
       assertThat(listener.strangers(roster)).isEmpty();
 
-      stranger.bind(new InetSocketAddress("127.0.0.9", 0));
+      stranger.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.9"), 0));
       stranger.connect(port.getLocalSocketAddress());
       assertThat(listener.strangers(roster)).containsExactly("127.0.0.9");
     }

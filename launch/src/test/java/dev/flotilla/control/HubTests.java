@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
@@ -253,7 +254,9 @@ class HubTests {
   /** Whoever holds one address takes a quarter of the places at most, and others find room. */
   @Test
   void oneAddressHoldsAQuarterOfThePlacesAtMost() throws Exception {
-    var server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+    var server =
+        ServerSocketChannel.open()
+            .bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
     hub.listenForHosts(server, folder.key());
     for (int i = 0; i < WaitingRoom.MOST_OF_ONE_ADDRESS; i++) {
       begin(connectFrom("127.0.0.2", server));
@@ -284,7 +287,9 @@ class HubTests {
 
   @Test
   void namesAnAddressWithoutTheKeyOnce() throws Exception {
-    var server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+    var server =
+        ServerSocketChannel.open()
+            .bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
     hub.listenForHosts(server, folder.key());
     for (int i = 0; i < 3; i++) {
       var wire = new Wire(connectFrom("127.0.0.4", server));
