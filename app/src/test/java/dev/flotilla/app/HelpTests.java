@@ -90,7 +90,7 @@ class HelpTests {
         TrainCommand.parse(
             List.of("--out=~/runs/a", "--init-from=~/w", "--set", "checkpoint.dir=~/c"));
 
-    assertThat(options.out).isEqualTo(home.resolve("runs/a"));
+    assertThat(options.out.folder).isEqualTo(home.resolve("runs/a"));
     var config = options.recipe.read();
     assertThat(config.initFrom().path()).isEqualTo(home.resolve("w"));
     assertThat(config.resolved().get("checkpoint"))
