@@ -158,9 +158,11 @@ final class BucketPipeline {
     while (diagonal < chains.size() + mostStages) {
       int chain = diagonal - stage;
       boolean exists = chain >= 0 && chain < chains.size();
-      if (exists && stage == 0) {
-        // Until then, the bucket before may have more chains, which come first.
-        return chain == 0 || chains.get(chain - 1).stages != null;
+      boolean mayGrow = chain > 0 && chain <= chains.size() && chains.get(chain - 1).stages == null;
+      if (stage == 0 && mayGrow) {
+        return false; // The bucket before may have more chains, which come first; the last one, too.
+      } else if (exists && stage == 0) {
+        return true;
       }
       var stages = exists ? chains.get(chain).stages : List.of();
       if (stages == null) {

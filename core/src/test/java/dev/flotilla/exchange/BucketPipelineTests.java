@@ -143,6 +143,25 @@ class BucketPipelineTests {
     }
   }
 
+  /** What a bucket consists of is known only once it starts: also behind the last there is more. */
+  @Test
+  void allPartsOfTheLastBucketStart() {
+    for (int seed = 0; seed < SCHEDULES; seed++) {
+      var flat = new Rank(1, 1, 1, 1);
+      var pipeline =
+          new BucketPipeline(
+              buckets(2),
+              bucket ->
+                  bucket.index() == 0
+                      ? Stage.ofParts(List.of(flat.steps(0)))
+                      : Stage.ofParts(List.of(flat.steps(1), flat.steps(2), flat.steps(3))),
+              flat.starts::add,
+              flat::await);
+      flat.run(pipeline, 2, new Random(seed));
+      assertThat(String.join(" ", flat.started)).isEqualTo("0.0 1.0 2.0 3.0");
+    }
+  }
+
   @Test
   void aFailureEndsTheWindowWhereItIsAwaited() {
     var direct = new InTurn();
