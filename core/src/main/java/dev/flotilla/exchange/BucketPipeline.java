@@ -160,7 +160,8 @@ final class BucketPipeline {
       boolean exists = chain >= 0 && chain < chains.size();
       boolean mayGrow = chain > 0 && chain <= chains.size() && chains.get(chain - 1).stages == null;
       if (stage == 0 && mayGrow) {
-        return false; // The bucket before may have more chains, which come first; the last one, too.
+        return false; // The bucket before may have more chains, which come first; the last one,
+                      // too.
       } else if (exists && stage == 0) {
         return true;
       }

@@ -56,7 +56,9 @@ public interface Sync extends AutoCloseable {
     return whileAveraged(passes);
   }
 
-  /** Tells whether ranks that hold the same parameters each update slices; by default all do all. */
+  /**
+   * Tells whether ranks that hold the same parameters each update slices; by default all do all.
+   */
   default boolean sharesOut() {
     return false;
   }
