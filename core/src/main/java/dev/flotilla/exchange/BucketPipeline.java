@@ -158,10 +158,10 @@ final class BucketPipeline {
     while (diagonal < chains.size() + mostStages) {
       int chain = diagonal - stage;
       boolean exists = chain >= 0 && chain < chains.size();
+      // The bucket before may have more chains, which come first; behind the last one, too.
       boolean mayGrow = chain > 0 && chain <= chains.size() && chains.get(chain - 1).stages == null;
       if (stage == 0 && mayGrow) {
-        return false; // The bucket before may have more chains, which come first; the last one,
-                      // too.
+        return false;
       } else if (exists && stage == 0) {
         return true;
       }
