@@ -6,11 +6,14 @@ import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Prints what a recipe would do; starts nothing and loads no native code. */
 @Command(
@@ -23,6 +26,18 @@ import picocli.CommandLine.Option;
     },
     mixinStandardHelpOptions = true)
 final class PlanCommand implements Callable<Integer> {
+
+  private static final List<String> OF_ADVICE =
+      List.of(
+          "--nnodes",
+          "--memory",
+          "--link",
+          "--latency",
+          "--step-time",
+          "--allow-approximate",
+          "--write");
+
+  @Spec CommandSpec spec = CommandSpec.create();
 
   @Mixin RecipeOptions recipe = new RecipeOptions();
 
@@ -99,7 +114,9 @@ final class PlanCommand implements Callable<Integer> {
           ranks < 1 ? "--nproc" : "--nnodes",
           "must be at least 1, but was " + Math.min(ranks, nodes));
     }
-    if (advises) {
+    if (!advises) {
+      refuseWhatOnlyAdviceTakes();
+    } else {
       var wishes =
           new PlanAdvice.Wishes(
               ranks, nodes, memory, link, latency, stepTime, allowsApproximate, write);
@@ -117,6 +134,15 @@ final class PlanCommand implements Callable<Integer> {
     }
     System.out.print(PlanText.warnings(plan));
     return ExitCodes.OK;
+  }
+
+  private void refuseWhatOnlyAdviceTakes() {
+    var given = spec.commandLine().getParseResult();
+    var idle = OF_ADVICE.stream().filter(given::hasMatchedOption).toList();
+    if (!idle.isEmpty()) {
+      throw new ConfigException(
+          String.join(", ", idle), "has no effect without --advise: add that, or leave it out");
+    }
   }
 
   static World worldOf(int ranks) {

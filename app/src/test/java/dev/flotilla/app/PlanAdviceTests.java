@@ -41,6 +41,8 @@ class PlanAdviceTests {
 
     assertRefused("--link: must be a number with", "--advise", "--nproc", "2", "--link", "fast");
     assertRefused("--link: several hosts need one", "--advise", "--nnodes", "2");
+    assertRefused(
+        "--nnodes, --link: has no effect without --advise", "--link", "1gbit", "--nnodes", "2");
     assertRefused("--memory: must be", "--advise", "--memory", "much", "--link", "1gbit");
     assertRefused("--nnodes: must be at least 1", "--advise", "--nnodes", "0");
     assertRefused("is not what flotilla doctor", "--advise", "--link", other.toString());
