@@ -10,6 +10,7 @@ import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -81,7 +82,16 @@ class PlanAdviceTests {
     var flotilla = Flotilla.in(folder);
     var ended =
         flotilla
-            .run("plan", "--advise", "--nproc", "2", "--link", "100mbit", "--write", "advised.yaml")
+            .run(
+                Duration.ofMinutes(15), // Fifteen trials, each of which warms up for seconds.
+                "plan",
+                "--advise",
+                "--nproc",
+                "2",
+                "--link",
+                "100mbit",
+                "--write",
+                "advised.yaml")
             .expect(ExitCodes.OK);
 
     assertThat(ended.out()).contains("keeps the mathematics", "\n* ", "Recommended: ");
