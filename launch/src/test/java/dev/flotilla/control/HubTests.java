@@ -254,10 +254,7 @@ class HubTests {
   /** Whoever holds one address takes a quarter of the places at most, and others find room. */
   @Test
   void oneAddressHoldsAQuarterOfThePlacesAtMost() throws Exception {
-    var server =
-        ServerSocketChannel.open()
-            .bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
-    hub.listenForHosts(server, folder.key());
+    var server = listening();
     for (int i = 0; i < WaitingRoom.MOST_OF_ONE_ADDRESS; i++) {
       begin(connectFrom("127.0.0.2", server));
     }
@@ -278,6 +275,14 @@ class HubTests {
     Thread.sleep(5);
   }
 
+  private ServerSocketChannel listening() throws IOException {
+    var server =
+        ServerSocketChannel.open()
+            .bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
+    hub.listenForHosts(server, folder.key());
+    return server;
+  }
+
   private SocketChannel connectFrom(String address, ServerSocketChannel server) throws IOException {
     SocketChannel channel = SocketChannel.open().bind(new InetSocketAddress(address, 0));
     opened.add(channel);
@@ -287,10 +292,7 @@ class HubTests {
 
   @Test
   void namesAnAddressWithoutTheKeyOnce() throws Exception {
-    var server =
-        ServerSocketChannel.open()
-            .bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
-    hub.listenForHosts(server, folder.key());
+    var server = listening();
     for (int i = 0; i < 3; i++) {
       var wire = new Wire(connectFrom("127.0.0.4", server));
       wire.send(
