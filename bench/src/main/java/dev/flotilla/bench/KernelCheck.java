@@ -3,7 +3,8 @@ package dev.flotilla.bench;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.memory.TensorScope;
-import dev.flotilla.zoo.model.ResidualKernels;
+import dev.flotilla.zoo.model.FusedLayerNorm;
+import dev.flotilla.zoo.model.ResidualSum;
 import java.util.Locale;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -71,7 +72,7 @@ final class KernelCheck {
       Tensor beta = leaf(random(width));
       Tensor first = random(rows, width);
       Tensor second = random(rows, width).to(torch.ScalarType.BFloat16);
-      var ours = ResidualKernels.norm(input, gamma, beta, EPSILON, true).orElseThrow();
+      var ours = FusedLayerNorm.of(input, gamma, beta, EPSILON, true).orElseThrow();
       Tensor loss = ours.whole().mul(first).sum().add(ours.half().mul(second).sum());
       loss.backward();
       Tensor x = wide(input);
@@ -106,8 +107,14 @@ final class KernelCheck {
         Tensor added = leaf(random(length).abs().add(new Scalar(1.0)).to(type));
         Tensor x = leaf(random(length));
         GPU.generator().set_current_seed(42);
-        // What is added may be overwritten, and is another tensor than the one with the gradient.
-        Tensor sum = ResidualKernels.add(added.clone(), x, probability).orElseThrow();
+        // What is added may be overwritten, but not what lies behind it in memory.
+        Tensor room = GPU.zeros(type, length + 8);
+        Tensor copy = room.narrow(0, 0, length).copy_(added);
+        Tensor sum = ResidualSum.of(copy, x, probability).orElseThrow();
+        verdicts.expect(
+            "add " + length + ", nothing behind it",
+            room.narrow(0, length, 8).eq(new Scalar(0.0)).all().item_bool(),
+            "");
         Tensor gradient = random(length);
         sum.mul(gradient).sum().backward();
         // Whatever was added is not zero, so its gradient tells what was kept.
@@ -127,7 +134,7 @@ final class KernelCheck {
             length < 1000 || Math.abs(share - (1 - probability)) <= spread,
             String.format(Locale.ROOT, "%.4f", share));
         GPU.generator().set_current_seed(42);
-        Tensor again = ResidualKernels.add(added.clone(), x, probability).orElseThrow();
+        Tensor again = ResidualSum.of(added.clone(), x, probability).orElseThrow();
         verdicts.expect(label + ", again", again.equal(sum), "");
       }
     }
@@ -139,7 +146,7 @@ final class KernelCheck {
     try (var _ = TensorScope.open()) {
       Tensor x = random(rows, width);
       Tensor added = GPU.empty(torch.ScalarType.BFloat16, rows, width).fill_(new Scalar(1.0));
-      Tensor sum = ResidualKernels.add(added, x, 0.25).orElseThrow();
+      Tensor sum = ResidualSum.of(added, x, 0.25).orElseThrow();
       Tensor last = sum.narrow(0, rows - 2, 2).sub(x.narrow(0, rows - 2, 2));
       Tensor isKept = last.sub(new Scalar(1 / 0.75)).abs().lt(new Scalar(1e-5));
       Tensor isDropped = last.eq(new Scalar(0.0));
@@ -147,7 +154,7 @@ final class KernelCheck {
           "add, beyond 2^31 elements", isKept.logical_or(isDropped).all().item_bool(), "");
       Tensor gamma = random(width);
       Tensor beta = random(width);
-      var ours = ResidualKernels.norm(sum, gamma, beta, 1e-5, false).orElseThrow().whole();
+      var ours = FusedLayerNorm.of(sum, gamma, beta, 1e-5, false).orElseThrow().whole();
       Tensor exact =
           torch.layer_norm(
               sum.narrow(0, rows - 2, 2).to(torch.ScalarType.Double),

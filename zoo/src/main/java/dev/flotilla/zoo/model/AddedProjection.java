@@ -54,15 +54,15 @@ final class AddedProjection implements FinalFunction {
   }
 
   private Tensor added(Tensor projected, Tensor x, ForwardMode mode) {
-    return ResidualKernels.add(projected, x, mode.isTraining() ? dropout : 0)
+    return ResidualSum.of(projected, x, mode.isTraining() ? dropout : 0)
         .orElseGet(() -> Layers.sum(Dropout.apply(projected, dropout, mode), x));
   }
 
   /** What dropout makes of the gradient of the sum, in the type of the product. */
   private Tensor dropped(Tensor gradient, Tensor y, Tensor x) {
     var type = y.scalar_type();
-    return ResidualKernels.adds(type, x)
-        ? ResidualKernels.dropped(gradient.contiguous(), type, dropout)
+    return ResidualSum.takes(type, x)
+        ? ResidualSum.gradient(gradient.contiguous(), type, dropout)
         : Dropout.backward(gradient.to(type), dropout);
   }
 

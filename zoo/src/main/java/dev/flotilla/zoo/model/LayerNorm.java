@@ -7,7 +7,7 @@ import dev.flotilla.model.Weights;
 import dev.flotilla.onnx.OnnxGraph;
 import dev.flotilla.onnx.OnnxLayers;
 import dev.flotilla.onnx.OnnxValue;
-import dev.flotilla.zoo.model.ResidualKernels.Normalised;
+import dev.flotilla.zoo.model.FusedLayerNorm.Normalised;
 import java.util.List;
 import java.util.function.BiFunction;
 import org.bytedeco.pytorch.Tensor;
@@ -55,7 +55,7 @@ record LayerNorm(String name, long width, double epsilon) implements Layer {
     return (input, copies) -> {
       var scale = gamma.get();
       var offset = beta.get();
-      return ResidualKernels.norm(
+      return FusedLayerNorm.of(
               input, new Tensor(scale.get()), new Tensor(offset.get()), epsilon, copies)
           .orElseGet(
               () -> {

@@ -73,6 +73,27 @@ __device__ inline void scales(
   to[3] = draw.w >= dropped ? scale : 0;
 }
 
+// Gives each thread LANES elements at a time, up to four, with what to multiply them by.
+template <class Body>
+__device__ inline void for_dropped(
+    u64 length, u64 seed, unsigned int dropped, float scale, Body body) {
+  const u64 place = 4 * ((u64) blockIdx.x * THREADS + threadIdx.x);
+  if (place >= length) {
+    return;
+  }
+  float factor[4];
+  scales(seed, place, dropped, scale, factor);
+#pragma unroll
+  for (int start = 0; start < 4; start += LANES) {
+    if (place + start < length) {
+      body(place + start, factor + start);
+    }
+  }
+}
+
+// What is dropped counts as zero even if it is infinite.
+__device__ inline float times(float value, float factor) { return factor == 0 ? 0 : value * factor; }
+
 // The sum may lie where the added numbers were: a thread reads them before it writes there.
 extern "C" __global__ void add_dropped(
     const Added* added,
@@ -82,28 +103,16 @@ extern "C" __global__ void add_dropped(
     u64 seed,
     unsigned int dropped,
     float scale) {
-  const u64 place = 4 * ((u64) blockIdx.x * THREADS + threadIdx.x);
-  if (place >= length) {
-    return;
-  }
-  float factor[4];
-  scales(seed, place, dropped, scale, factor);
-  const int count = length - place < 4 ? (int) (length - place) : 4;
+  for_dropped(length, seed, dropped, scale, [=](u64 place, const float* factor) {
+    const Chunk<Added> a = load(added + place);
+    const Chunk<float> b = load(x + place);
+    Chunk<float> s;
 #pragma unroll
-  for (int start = 0; start < 4; start += LANES) {
-    if (start < count) {
-      const Chunk<Added> a = load(added + place + start);
-      const Chunk<float> b = load(x + place + start);
-      Chunk<float> s;
-#pragma unroll
-      for (int i = 0; i < LANES; ++i) {
-        const float f = factor[start + i];
-        // What is dropped counts as zero even if it is infinite.
-        s.at[i] = b.at[i] + (f == 0 ? 0 : widened(a.at[i]) * f);
-      }
-      store(sum + place + start, s);
+    for (int i = 0; i < LANES; ++i) {
+      s.at[i] = b.at[i] + times(widened(a.at[i]), factor[i]);
     }
-  }
+    store(sum + place, s);
+  });
 }
 
 extern "C" __global__ void add_dropped_gradient(
@@ -113,26 +122,15 @@ extern "C" __global__ void add_dropped_gradient(
     u64 seed,
     unsigned int dropped,
     float scale) {
-  const u64 place = 4 * ((u64) blockIdx.x * THREADS + threadIdx.x);
-  if (place >= length) {
-    return;
-  }
-  float factor[4];
-  scales(seed, place, dropped, scale, factor);
-  const int count = length - place < 4 ? (int) (length - place) : 4;
+  for_dropped(length, seed, dropped, scale, [=](u64 place, const float* factor) {
+    const Chunk<float> g = load(gradient + place);
+    Chunk<Added> r;
 #pragma unroll
-  for (int start = 0; start < 4; start += LANES) {
-    if (start < count) {
-      const Chunk<float> g = load(gradient + place + start);
-      Chunk<Added> r;
-#pragma unroll
-      for (int i = 0; i < LANES; ++i) {
-        const float f = factor[start + i];
-        narrow(f == 0 ? 0 : g.at[i] * f, &r.at[i]);
-      }
-      store(result + place + start, r);
+    for (int i = 0; i < LANES; ++i) {
+      narrow(times(g.at[i], factor[i]), &r.at[i]);
     }
-  }
+    store(result + place, r);
+  });
 }
 
 // Sums of two numbers over the threads of a block, for all of them, in the same order every time.
