@@ -194,11 +194,13 @@ class SeveralHostsTests {
   @Execution(ExecutionMode.CONCURRENT)
   @Test
   void allHostsStartAgainTogether() throws Exception {
+    Path failed = folder.resolve("failed");
     startBoth(
         2,
         "*:link",
         "*:env:FLOTILLA_RESTART",
-        "2:once:" + folder.resolve("failed"),
+        "2:once:" + failed,
+        "*:await:" + failed,
         "*:sleep:1500");
 
     for (LauncherProcess host : hosts) {

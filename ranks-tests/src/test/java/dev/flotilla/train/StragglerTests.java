@@ -55,15 +55,14 @@ class StragglerTests {
   }
 
   /** Returns what is told of stragglers while one of three ranks pauses after each step. */
-  private static List<Straggler> told(
-      List<Strategy> techniques, long millis, Consumer<Trainer> loop) {
+  private static List<Straggler> told(List<Strategy> techniques, Consumer<Trainer> loop) {
     List<Straggler> told = new CopyOnWriteArrayList<>();
     Ranks.of(3)
         .callWorlds(
             world -> {
               var builder = mlp(world, techniques).events(event -> add(told, event));
-              builder.callbacks(
-                  Callback.eachStep((_, _) -> pause(world.rank() == SLOW ? millis : 0)));
+              var pauses = new Pauses(world.rank() == SLOW);
+              builder.callbacks(Callback.eachStep((_, _) -> pauses.pause()));
               try (var trainer = builder.build()) {
                 trainer.parts().pace().every(Duration.ofMillis(150));
                 loop.accept(trainer);
@@ -79,22 +78,39 @@ class StragglerTests {
     }
   }
 
-  private static void pause(long millis) {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
+  /** Pauses that are longer than the steps between them, however busy the machine is. */
+  private static final class Pauses {
+
+    private final boolean isSlow;
+    private long end = System.nanoTime();
+
+    private Pauses(boolean isSlow) {
+      this.isSlow = isSlow;
     }
+
+    private void pause() {
+      long step = Duration.ofNanos(System.nanoTime() - end).toMillis();
+      try {
+        Thread.sleep(isSlow ? 60 + 2 * Math.min(step, 500) : 0);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      end = System.nanoTime();
+    }
+  }
+
+  /** On a busy machine another rank may truly be the slow one for a moment; it is named then. */
+  private static void assertSlowIsNamed(List<Straggler> told) {
+    var slow = told.stream().filter(it -> it.rank() == SLOW).toList();
+    assertThat(slow).as("of %s", told).hasSizeGreaterThan(told.size() / 2);
+    assertThat(slow.getFirst().share()).isGreaterThan(0.25);
+    assertThat(slow.getFirst().text()).startsWith("rank 1 is slow: it works ");
   }
 
   @ParameterizedTest
   @MethodSource("techniques")
   void aFitNamesIt(List<Strategy> techniques) {
-    var told = told(techniques, 60, trainer -> trainer.fit(BATCHES, 1));
-
-    assertThat(told).isNotEmpty().allMatch(it -> it.rank() == SLOW);
-    assertThat(told.getFirst().share()).isGreaterThan(0.25);
-    assertThat(told.getFirst().text()).startsWith("rank 1 is slow: it works ");
+    assertSlowIsNamed(told(techniques, trainer -> trainer.fit(BATCHES, 1)));
   }
 
   @Test
@@ -102,7 +118,6 @@ class StragglerTests {
     var told =
         told(
             List.of(new FuseAllReduce()),
-            60,
             trainer -> {
               var loop = trainer.ownLoop();
               var shard = BATCHES.epoch(0, trainer.collective().rank(), 3);
@@ -113,6 +128,6 @@ class StragglerTests {
               }
             });
 
-    assertThat(told).isNotEmpty().allMatch(it -> it.rank() == SLOW);
+    assertSlowIsNamed(told);
   }
 }
