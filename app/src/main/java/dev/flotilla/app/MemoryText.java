@@ -14,7 +14,7 @@ final class MemoryText {
     boolean isKnown = run.config().optimizer().numbersPerParameter().isPresent();
     var memory = run.memory();
     var stages = memory.byStage();
-    long frozen = memory.arenaBytes() - stages.getFirst().total();
+    long frozen = memory.arenaBytes() - stages.getFirst().kept();
     var text = new StringBuilder();
     text.append(row("MB per rank", "parameters", "gradients", "optimizer", "in a step", "all"))
         .append("  sent, k micro-steps\n");

@@ -40,7 +40,7 @@ public final class RunMemory {
   /** Returns what of them the rank keeps that keeps most, with the recipe's stage of sharding. */
   public long stateBytes() {
     var stages = byStage();
-    return arenaBytes() - (stages.getFirst().total() - stages.get(stage()).total());
+    return arenaBytes() - (stages.getFirst().kept() - stages.get(stage()).kept());
   }
 
   /** A moving average is kept, and cut, like what the optimizer remembers. */

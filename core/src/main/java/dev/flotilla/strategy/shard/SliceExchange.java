@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.bytedeco.pytorch.Tensor;
@@ -142,17 +143,22 @@ final class SliceExchange implements Exchange {
 
   /** Copies what backward has left of a part of the arena; gaps, and what it left out, are zero. */
   private void copy(Bucket bucket, Range range, Tensor place) {
-    place.zero_();
+    long done = range.offset();
     for (var slot : bucket.parameters()) {
       var piece = slot.range().common(range);
-      if (piece.length() > 0) {
-        arena
-            .leaves()
-            .of(slot)
-            .ifPresent(
-                gradient ->
-                    piece.of(place, range.offset()).copy_(piece.of(gradient, slot.offset())));
+      var gradient = piece.length() > 0 ? arena.leaves().of(slot) : Optional.<Tensor>empty();
+      if (gradient.isPresent()) {
+        zero(place, range, done, piece.offset());
+        piece.of(place, range.offset()).copy_(piece.of(gradient.get(), slot.offset()));
+        done = piece.end();
       }
+    }
+    zero(place, range, done, range.end());
+  }
+
+  private static void zero(Tensor place, Range range, long from, long to) {
+    if (from < to) {
+      place.narrow(0, from - range.offset(), to - from).zero_();
     }
   }
 

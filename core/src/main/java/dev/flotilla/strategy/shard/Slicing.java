@@ -30,8 +30,8 @@ record Slicing(List<Unit> units, int ranks) {
   /** Fewer are not worth a message of their own: a quarter of a megabyte of float32. */
   private static final long LEAST = 1 << 16;
 
-  /** What is packed and received at once where ranks keep slices: 2 MB of float32. */
-  private static final long CHUNK = 1 << 19;
+  /** What is packed and received at once where ranks keep slices: 4 MB of float32. */
+  private static final long CHUNK = 1 << 20;
 
   private static final int ALIGNMENT = 16;
 

@@ -6,7 +6,6 @@ import dev.flotilla.exchange.BucketPlan;
 import dev.flotilla.model.Model;
 import dev.flotilla.wire.Dtype;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -19,8 +18,9 @@ import java.util.stream.IntStream;
  *     16-bit ones
  * @param gradients bytes of gradients that it keeps
  * @param optimizer bytes that the optimizer remembers
- * @param passing bytes that a step takes for a while at most: buckets under way, and what is whole
- *     of gradients and parameters where slices of them are kept
+ * @param passing bytes that a step takes for a while at most: the gradient that backward computes
+ *     before it is added to what is there, buckets under way, and what is whole of gradients and
+ *     parameters where slices of them are kept
  * @param wire what a rank sends for an update, as a multiple of what it sends in float32 without
  *     sharding, by the number k of its micro-steps
  */
@@ -71,7 +71,7 @@ public record StageMemory(
         copies + (isHalf || stage == 3 ? slices : 0),
         stage < 2 ? whole : slices,
         numbersPerParameter * (stage < 1 ? whole : slices),
-        ranks == 1 && !isHalf ? 0 : passing(stage, model, layout, slicing, width),
+        passing(ranks == 1 && !isHalf ? 0 : stage, model, layout, slicing, width),
         sent(stage, gradients, isHalf));
   }
 
@@ -88,13 +88,17 @@ public record StageMemory(
 
   /** Buckets have the layout's type; what is whole of gradients and parameters may have less. */
   private static long passing(int stage, Model model, Layout layout, Slicing slicing, int width) {
-    if (stage == 0) {
-      return 0;
-    }
-    long buckets = slicing.ranks() == 1 ? 0 : underWay(stage, layout, slicing);
-    long gradients = stage == 1 ? 0 : wholeGradients(model, layout);
-    long parameters = stage == 3 ? wholeParameters(model, layout) : 0;
-    return buckets * layout.precision().bytes() + (gradients + parameters) * width;
+    long buckets = stage == 0 || slicing.ranks() == 1 ? 0 : underWay(stage, layout, slicing);
+    var computed = computedGradients(stage, model, layout);
+    var gradients = wholeGradients(model, layout);
+    var parameters = wholeParameters(model, layout);
+    long whole =
+        IntStream.range(0, computed.length)
+            .mapToLong(
+                i -> computed[i] + (stage < 2 ? 0 : gradients[i]) + (stage < 3 ? 0 : parameters[i]))
+            .max()
+            .orElse(0);
+    return buckets * layout.precision().bytes() + whole * width;
   }
 
   /**
@@ -119,25 +123,44 @@ public record StageMemory(
   }
 
   /**
-   * Returns the most gradients that are whole at once while backward goes through segments: a
-   * segment's, and those of parameters before it that a later segment shares.
+   * Returns the largest gradient that each segment's backward computes beside the one that it is
+   * added to: where gradients leave, only one that a later segment has computed a part of.
    */
-  private static long wholeGradients(Model model, Layout layout) {
-    var live = new long[model.segments().size()];
+  private static long[] computedGradients(int stage, Model model, Layout layout) {
+    var most = new long[model.segments().size()];
     for (var slot : layout.slots()) {
-      var uses = uses(model, slot);
-      for (int i = uses.getMin(); i <= uses.getMax(); i++) {
-        live[i] += slot.length();
+      int last = uses(model, slot).getMax();
+      for (int i = 0; i <= last; i++) {
+        boolean isUsed = model.segments().get(i).parameters().contains(slot.spec());
+        if (isUsed && (stage < 2 || i < last)) {
+          most[i] = Math.max(most[i], slot.length());
+        }
       }
     }
-    return Arrays.stream(live).max().orElse(0);
+    return most;
   }
 
   /**
-   * Returns the most parameters that are gathered at once: a segment's, the next one's, and all of
-   * a segment that has some which a later one shares.
+   * Returns how many gradients are whole while backward goes through each segment: the segment's,
+   * those of the segment behind it, which are leaving, and those of parameters before it that a
+   * later segment shares.
    */
-  private static long wholeParameters(Model model, Layout layout) {
+  private static long[] wholeGradients(Model model, Layout layout) {
+    var live = new long[model.segments().size()];
+    for (var slot : layout.slots()) {
+      var uses = uses(model, slot);
+      for (int i = Math.max(0, uses.getMin() - 1); i <= uses.getMax(); i++) {
+        live[i] += slot.length();
+      }
+    }
+    return live;
+  }
+
+  /**
+   * Returns how many parameters are gathered while backward goes through each segment: the
+   * segment's, the next one's, and all of a segment that has some which a later one shares.
+   */
+  private static long[] wholeParameters(Model model, Layout layout) {
     var segments = model.segments().size();
     var length = new long[segments];
     var last = new int[segments];
@@ -152,7 +175,7 @@ public record StageMemory(
         live[i] += length[first];
       }
     }
-    return Arrays.stream(live).max().orElse(0);
+    return live;
   }
 
   /** Returns the first and the last segment that use a parameter. */
@@ -162,8 +185,13 @@ public record StageMemory(
         .summaryStatistics();
   }
 
+  /** Returns the bytes that are there between steps too. */
+  public long kept() {
+    return parameters + gradients + optimizer;
+  }
+
   /** Returns the bytes of all. */
   public long total() {
-    return parameters + gradients + optimizer + passing;
+    return kept() + passing;
   }
 }
