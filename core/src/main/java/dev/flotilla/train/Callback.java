@@ -11,9 +11,10 @@ import java.util.function.Consumer;
  * Something of the user's own that is called as training goes on, and may {@linkplain LoopControl
  * act on it}: in a fit, in own loops and with the Booster.
  *
- * <p>All ranks have the same callbacks, and each calls its own. What one of them asks for all ranks
- * do, at the same update. What a callback remembers, {@link #remember} says, so that a run that was
- * killed and resumed is the same.
+ * <p>All ranks have the same callbacks, and each calls its own; one that acts on the first rank
+ * alone asks for the rank itself. What one of them asks for all ranks do, at the same update. What
+ * a callback remembers, {@link #remember} says, so that a run that was killed and resumed is the
+ * same.
  */
 public interface Callback extends Stateful {
 

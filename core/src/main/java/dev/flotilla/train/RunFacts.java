@@ -3,6 +3,7 @@ package dev.flotilla.train;
 import dev.flotilla.arena.Layout;
 import dev.flotilla.collective.Agreement;
 import dev.flotilla.collective.Collective;
+import dev.flotilla.metric.Metric;
 import dev.flotilla.optim.Groups;
 import dev.flotilla.settings.SharedFacts;
 import dev.flotilla.world.Platform;
@@ -35,6 +36,9 @@ record RunFacts(TrainerSettings settings, Layout layout) {
     stated.put(LAYOUT, layout.hash());
     var all = new TreeMap<>(stated);
     parts().forEach((key, part) -> all.putAll(SharedFacts.of(key, part)));
+    // Ranks with others would wait for each other for ever.
+    all.put("callbacks", Integer.toString(settings.callbacks().size()));
+    all.put("metrics", settings.metrics().stream().map(Metric::name).toList().toString());
     Agreement.check(collective, all, settings.collectiveSettings().timeout());
     parts().forEach((key, part) -> addUnlessStated(key, part, stated));
     return stated;

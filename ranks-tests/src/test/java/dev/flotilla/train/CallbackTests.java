@@ -63,6 +63,26 @@ class CallbackTests {
         });
   }
 
+  /** As who comes from elsewhere may write it: on the first rank alone. */
+  @Test
+  void callbacksOfOneRankAloneAreRefused() {
+    assertThatThrownBy(
+            () ->
+                Ranks.of(2)
+                    .callWorlds(
+                        world -> {
+                          var builder = builder(world);
+                          if (world.rank() == 0) {
+                            builder.callbacks(Callback.eachStep((_, _) -> {}));
+                          }
+                          builder.build().close();
+                          return world.rank();
+                        }))
+        .rootCause()
+        .hasMessageContaining("the ranks of this job differ: rank 0")
+        .hasMessageContaining("has callbacks = 1, rank 1");
+  }
+
   static Stream<Arguments> techniques() {
     return Stream.of(
         Arguments.of(1, 3, new Strategy[] {}),
