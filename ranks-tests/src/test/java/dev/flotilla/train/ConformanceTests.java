@@ -222,40 +222,57 @@ class ConformanceTests {
    */
   @ParameterizedTest
   @MethodSource("techniques")
-  void anotherNumberOfRanksGoesOnInsideAWindow(Row row, @TempDir Path folder) throws IOException {
+  void oneRankGoesOnInsideAWindowOfTwo(Row row, @TempDir Path folder) throws IOException {
+    anotherNumberOfRanksGoesOn(row, 2, folder);
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @MethodSource("techniques")
+  void twoRanksGoOnInsideAWindowOfOne(Row row, @TempDir Path folder) throws IOException {
+    anotherNumberOfRanksGoesOn(row, 1, folder);
+  }
+
+  private static void anotherNumberOfRanksGoesOn(Row row, int before, Path folder)
+      throws IOException {
     var whole = whole(row, 1);
     double enough = Math.max(2 * Math.max(whole.loss(), whole(row, 2).loss()), UNTRAINED_LOSS / 2);
     boolean isSame = row.rounding() < 0.5 && !isLocal(row);
-    for (int before = 1; before <= 2; before++) {
-      var own = folder.resolve("from-" + before);
-      takeStopped(row, before, own);
-      var resumed = Ranks.of(3 - before).callWorlds(world -> goOn(world, row, own)).getFirst();
-      if (isSame) {
-        assertThat(resumed.weights().relativeDistance(whole.weights())).isLessThan(row.rounding());
-      } else {
-        assertThat(resumed.loss()).isLessThan(enough);
-      }
+    takeStopped(row, before, folder);
+    var resumed = Ranks.of(3 - before).callWorlds(world -> goOn(world, row, folder)).getFirst();
+    if (isSame) {
+      assertThat(resumed.weights().relativeDistance(whole.weights())).isLessThan(row.rounding());
+    } else {
+      assertThat(resumed.loss()).isLessThan(enough);
     }
   }
 
-  /** The end of the shorter run lies inside an epoch, and inside a round of local SGD. */
   @ParameterizedTest
   @MethodSource("techniques")
-  void aRunThatIsAskedForMoreGoesOnAsIfItHadNotEnded(Row row, @TempDir Path folder) {
-    for (int ranks = 1; ranks <= 2; ranks++) {
-      var own = folder.resolve("ranks-" + ranks);
-      Ranks.of(ranks)
-          .callWorlds(
-              world -> {
-                try (var trainer = savingTrainer(world, row, own, 13)) {
-                  trainer.fit(source(world), 1);
-                  assertThat(trainer.updates()).isEqualTo(13);
-                  return trainer.microSteps();
-                }
-              });
-      var more = Ranks.of(ranks).callWorlds(world -> goOn(world, row, own)).getFirst();
-      assertRepeats(row, more, whole(row, ranks).weights());
-    }
+  void twoRanksThatAreAskedForMoreGoOnAsIfTheyHadNotEnded(Row row, @TempDir Path folder) {
+    whoIsAskedForMoreGoesOnAsIfItHadNotEnded(row, 2, folder);
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @MethodSource("techniques")
+  void oneRankThatIsAskedForMoreGoesOnAsIfItHadNotEnded(Row row, @TempDir Path folder) {
+    whoIsAskedForMoreGoesOnAsIfItHadNotEnded(row, 1, folder);
+  }
+
+  /** The end of the shorter run lies inside an epoch, and inside a round of local SGD. */
+  private static void whoIsAskedForMoreGoesOnAsIfItHadNotEnded(Row row, int ranks, Path folder) {
+    Ranks.of(ranks)
+        .callWorlds(
+            world -> {
+              try (var trainer = savingTrainer(world, row, folder, 13)) {
+                trainer.fit(source(world), 1);
+                assertThat(trainer.updates()).isEqualTo(13);
+                return trainer.microSteps();
+              }
+            });
+    var more = Ranks.of(ranks).callWorlds(world -> goOn(world, row, folder)).getFirst();
+    assertRepeats(row, more, whole(row, ranks).weights());
   }
 
   private static void assertRepeats(Row row, Outcome again, Snapshot weights) {

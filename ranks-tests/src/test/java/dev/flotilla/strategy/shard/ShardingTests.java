@@ -52,6 +52,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -79,22 +80,24 @@ class ShardingTests {
                 stage -> optimizers().map(optimizer -> Arguments.of(stage, ranks, optimizer, 1))));
   }
 
-  static Stream<Arguments> rounded() {
+  private static Stream<Arguments> rounded() {
     return roundedOn(3);
   }
 
-  static Stream<Arguments> roundedOnMore() {
-    return Stream.concat(roundedOn(2), roundedOn(4));
+  /** Slices of different lengths, with the optimizer that remembers most. */
+  static Stream<Arguments> roundedWithAdam() {
+    return rounded().filter(it -> it.get()[2] instanceof Adam);
+  }
+
+  static Stream<Arguments> roundedWithOthers() {
+    return Stream.of(
+            rounded().filter(it -> !(it.get()[2] instanceof Adam)), roundedOn(2), roundedOn(4))
+        .flatMap(it -> it);
   }
 
   private static Stream<Arguments> roundedOn(int ranks) {
     return Stream.of(1, 2, 3)
         .flatMap(stage -> optimizers().map(optimizer -> Arguments.of(stage, ranks, optimizer, 4)));
-  }
-
-  static Stream<Arguments> stagesAndRanks() {
-    return Stream.of(1, 2, 3)
-        .flatMap(stage -> Stream.of(2, 3, 4).map(ranks -> Arguments.of(stage, ranks)));
   }
 
   private static Stream<Optimizer> optimizers() {
@@ -182,14 +185,14 @@ class ShardingTests {
 
   @Tag("thorough")
   @ParameterizedTest
-  @MethodSource("roundedOnMore")
-  void clippedAndMergedSlicesOfTwoAndFourRanksAreWithinRounding(
+  @MethodSource("roundedWithOthers")
+  void clippedAndMergedSlicesOfMoreAreWithinRounding(
       int stage, int ranks, Optimizer optimizer, int merge) {
     clippedAndMergedSlicesAreWithinRounding(stage, ranks, optimizer, merge);
   }
 
   @ParameterizedTest
-  @MethodSource("rounded")
+  @MethodSource("roundedWithAdam")
   void clippedAndMergedSlicesAreWithinRounding(
       int stage, int ranks, Optimizer optimizer, int merge) {
     Strategy[] both = {new GradientMerge(merge), new ClipByNorm(0.5)};
@@ -220,7 +223,7 @@ class ShardingTests {
   }
 
   @ParameterizedTest
-  @MethodSource("stagesAndRanks")
+  @CsvSource({"1, 3", "2, 3", "3, 3"})
   void momentumInFloat32IsWithinRounding(int stage, int ranks) {
     var optimizer = new Momentum(0.05, 0.9, true, 1e-3);
     var plain =
@@ -229,6 +232,13 @@ class ShardingTests {
             () -> train(ranks, optimizer, Precision.FLOAT32, group -> group));
     var sharded = train(ranks, optimizer, Precision.FLOAT32, group -> group, new Sharding(stage));
     assertThat(sharded.relativeDistance(plain)).isLessThan(1e-6);
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @CsvSource({"1, 2", "2, 2", "3, 2", "1, 4", "2, 4", "3, 4"})
+  void soItIsOnTwoAndFourRanks(int stage, int ranks) {
+    momentumInFloat32IsWithinRounding(stage, ranks);
   }
 
   /** What a rank receives at once is limited, so the buckets of large segments go in chunks. */
