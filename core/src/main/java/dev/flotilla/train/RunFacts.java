@@ -36,7 +36,7 @@ record RunFacts(TrainerSettings settings, Layout layout) {
     stated.put(LAYOUT, layout.hash());
     var all = new TreeMap<>(stated);
     parts().forEach((key, part) -> all.putAll(SharedFacts.of(key, part)));
-    // Ranks with others would wait for each other for ever.
+    // Ranks that have different ones would wait for each other for ever.
     all.put("callbacks", Integer.toString(settings.callbacks().size()));
     all.put("metrics", settings.metrics().stream().map(Metric::name).toList().toString());
     Agreement.check(collective, all, settings.collectiveSettings().timeout());
