@@ -29,6 +29,8 @@ final class JvmOptions {
     options.add("-XX:+ExitOnOutOfMemoryError");
     options.add("-XX:-CreateCoredumpOnCrash");
     options.add("-Djdk.serialFilter=!*");
+    // Settings are bound once: to make code for each constructor takes longer than to call it.
+    options.add("-Djdk.reflect.useNativeAccessorOnly=true");
     var chosen = environment.getOrDefault(VARIABLE, DEFAULT).strip();
     options.addAll(chosen.isEmpty() ? List.of() : List.of(chosen.split("\\s+")));
     var cache = environment.getOrDefault(CACHE_VARIABLE, "");

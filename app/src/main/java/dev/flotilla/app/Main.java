@@ -10,9 +10,12 @@ import dev.flotilla.world.ExitCodes;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -23,34 +26,42 @@ import picocli.CommandLine.Command;
 @Command(
     name = "flotilla",
     description = "Trains neural networks on the JVM where memory or the network is small.",
-    subcommands = {
-      TrainCommand.class,
-      RunCommand.class,
-      EvalCommand.class,
-      PredictCommand.class,
-      ExportCommand.class,
-      ReportCommand.class,
-      PlanCommand.class,
-      VerifyCommand.class,
-      FitBatchCommand.class,
-      LrFindCommand.class,
-      ModelsCommand.class,
-      DataCommand.class,
-      DoctorCommand.class,
-      BoardCommand.class,
-      BenchCommand.class,
-      ExamplesCommand.class,
-      SchemaCommand.class,
-      CompletionCommand.class,
-      UnpackCommand.class,
-      WarmUpCommand.class,
-      CommandLine.HelpCommand.class
-    },
     versionProvider = Version.class,
     mixinStandardHelpOptions = true,
     footer = {"", "Example:", "  flotilla train --max-steps 200"},
     synopsisSubcommandLabel = "COMMAND")
 public final class Main {
+
+  private static final String HELP = "help";
+
+  /** All commands by their names, in the order in which they are listed. */
+  private static final Map<String, Class<?>> COMMANDS = commands();
+
+  private static Map<String, Class<?>> commands() {
+    Map<String, Class<?>> all = new LinkedHashMap<>();
+    all.put("train", TrainCommand.class);
+    all.put("run", RunCommand.class);
+    all.put("eval", EvalCommand.class);
+    all.put("predict", PredictCommand.class);
+    all.put("export", ExportCommand.class);
+    all.put("report", ReportCommand.class);
+    all.put("plan", PlanCommand.class);
+    all.put("verify", VerifyCommand.class);
+    all.put("fit-batch", FitBatchCommand.class);
+    all.put("lr-find", LrFindCommand.class);
+    all.put("models", ModelsCommand.class);
+    all.put("data", DataCommand.class);
+    all.put("doctor", DoctorCommand.class);
+    all.put("board", BoardCommand.class);
+    all.put("bench", BenchCommand.class);
+    all.put("examples", ExamplesCommand.class);
+    all.put("schema", SchemaCommand.class);
+    all.put("completion", CompletionCommand.class);
+    all.put("unpack", UnpackCommand.class);
+    all.put("warm-up", WarmUpCommand.class);
+    all.put(HELP, CommandLine.HelpCommand.class);
+    return Collections.unmodifiableMap(all);
+  }
 
   private Main() {}
 
@@ -66,15 +77,14 @@ public final class Main {
       System.err.println("flotilla: " + PlainLocale.ADVICE);
       return ExitCodes.USAGE;
     }
-    var main = commandLine();
     if (args.length == 0) {
-      main.usage(System.err);
+      commandLine().usage(System.err);
       return ExitCodes.USAGE;
     }
     var rest = Arrays.asList(args).subList(1, args.length);
     if (args[0].equals("run")) {
       return RunHelp.wordIn(rest)
-          .map(word -> main.execute("run", word))
+          .map(word -> commandLine().execute("run", word))
           .orElseGet(() -> launch(new RunCommand(rest)));
     }
     if (args[0].equals("doctor") && !isHelpAsked(rest.stream())) {
@@ -85,11 +95,24 @@ public final class Main {
         return launch(new SavedRunLaunch(kind, rest));
       }
     }
-    return main.execute(args);
+    // To look at all commands takes half of the time in which a plan is made.
+    boolean isOne = COMMANDS.containsKey(args[0]) && !args[0].equals(HELP);
+    return commandLine(isOne ? Set.of(args[0]) : COMMANDS.keySet()).execute(args);
   }
 
+  /** Returns all of the command line. */
   static CommandLine commandLine() {
+    return commandLine(COMMANDS.keySet());
+  }
+
+  private static CommandLine commandLine(Set<String> names) {
     var main = new CommandLine(new Main());
+    COMMANDS.forEach(
+        (name, command) -> {
+          if (names.contains(name)) {
+            main.addSubcommand(name, command);
+          }
+        });
     main.setExecutionExceptionHandler((failure, _, _) -> explain(failure));
     main.setParameterExceptionHandler((mistake, _) -> explainArguments(mistake));
     main.setUnmatchedOptionsArePositionalParams(false);
@@ -98,11 +121,13 @@ public final class Main {
     if ("dumb".equals(System.getenv("TERM"))) { // picocli heeds the other variables itself
       main.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
     }
-    Objects.requireNonNull(main.getSubcommands().get("help"))
-        .getCommandSpec()
-        .usageMessage()
-        .footer("", "Example:", "  flotilla help train");
-    RunHelp.describe(Objects.requireNonNull(main.getSubcommands().get("run")));
+    Optional.ofNullable(main.getSubcommands().get(HELP))
+        .ifPresent(
+            help ->
+                help.getCommandSpec()
+                    .usageMessage()
+                    .footer("", "Example:", "  flotilla help train"));
+    Optional.ofNullable(main.getSubcommands().get("run")).ifPresent(RunHelp::describe);
     return main;
   }
 
