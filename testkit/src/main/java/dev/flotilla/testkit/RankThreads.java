@@ -39,6 +39,7 @@ final class RankThreads<T> {
   // Whatever a rank throws is what the test is about.
   @SuppressWarnings("CatchingUnchecked")
   private void runRank(int rank, Task<T> task) {
+    ThreadScheduling.preemptNobody();
     try (var _ = new PointerScope()) {
       results.set(rank, task.call(rank));
     } catch (Throwable e) {
