@@ -3,6 +3,7 @@ package dev.flotilla.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.control.JobKey;
+import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,10 +30,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 class StrangerTests {
 
-  private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 56);
+  private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 28);
 
-  /** Some milliseconds for each try, so that the job outlives them. */
-  private static final int STEPS = 1500 + 20 * TRIES;
+  /** More than are made while somebody tries: the job is stopped then, and ends a little later. */
+  private static final long FOREVER = 10_000_000;
+
+  private static final int AFTERWARDS = 20;
 
   private static final int MASTER = 29500;
   private static final int CONTROL = MASTER + 1;
@@ -46,54 +50,67 @@ class StrangerTests {
         key, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     Files.writeString(key, JobKey.newText());
     try (var hosts = TwoHosts.connectWithStranger()) {
-      long start = System.nanoTime();
-      String alone = undisturbed(hosts);
-      long aloneTook = System.nanoTime() - start;
-
-      start = System.nanoTime();
-      String disturbed = disturbed(hosts);
-      long disturbedTook = System.nanoTime() - start;
-
+      long updates = disturbed(hosts) + AFTERWARDS;
+      trains(hosts, "disturbed", updates);
+      trains(hosts, "alone", updates);
       System.out.printf(
-          "%d steps took %.1f s alone, %.1f s with a stranger's %d tries%n",
-          STEPS, aloneTook / 1e9, disturbedTook / 1e9, TRIES);
-      assertThat(disturbed).isEqualTo(alone);
+          "%d updates, a stranger's %d tries: %.0f samples/s beside them, %.0f alone%n",
+          updates, TRIES, speed("disturbed"), speed("alone"));
+      assertThat(run("disturbed").weights()).isEqualTo(run("alone").weights());
     } finally {
       programs.forEach(Process::destroyForcibly);
     }
   }
 
-  private String undisturbed(TwoHosts hosts) {
-    try (var first = start(hosts, 0, "alone");
-        var second = start(hosts, 1, "alone")) {
-      first.await().expect(0);
+  /** Trains to an update, from where the run was stopped if it was. */
+  private void trains(TwoHosts hosts, String name, long updates) {
+    try (var first = start(hosts, 0, name, updates);
+        var second = start(hosts, 1, name, updates)) {
+      first.await(Duration.ofMinutes(5)).expect(0);
       second.await().expect(0);
     }
-    return weights("alone");
   }
 
-  private String disturbed(TwoHosts hosts) throws Exception {
+  /** Trains for as long as the tries take; returns after which update it was stopped. */
+  private long disturbed(TwoHosts hosts) throws Exception {
     Path capture = folder.resolve("capture");
     program(hosts.name(0), "capture.log", Capture.class, capture.toString(), "" + CONTROL);
     Awaitility.await().until(() -> Files.exists(capture));
     Path loot = folder.resolve("loot");
-    try (var first = start(hosts, 0, "disturbed");
-        var second = start(hosts, 1, "disturbed")) {
+    try (var first = start(hosts, 0, "disturbed", FOREVER);
+        var second = start(hosts, 1, "disturbed", FOREVER)) {
       first.awaitTraining(host(0, "disturbed").work().resolve("run"));
 
       String said = tries(hosts, capture, loot, ports(hosts, first, second));
-      boolean hasOutlivedThem = first.process().isAlive() && second.process().isAlive();
-      var ended = first.await(Duration.ofMinutes(5)).expect(0);
-      second.await().expect(0);
+      Running.signal("TERM", first.process().toHandle());
+      var ended = first.await(Duration.ofMinutes(1)).expect(ExitCodes.STOPPED);
+      second.await().expect(ExitCodes.STOPPED);
 
-      assertThat(hasOutlivedThem).as("the job trains longer than the tries take").isTrue();
       assertThat(said).contains("tries %d,".formatted(TRIES), ", gained 0 {");
       assertThat(said).doesNotContain("answered 0,");
       assertThat(ended.err())
           .contains("somebody at %s who has not proved".formatted(hosts.strangerAddress(0)));
       assertThat(loot).doesNotExist();
+      var stopped = Pattern.compile("stopped on request after update (\\d+)");
+      var matcher = stopped.matcher(ended.out() + ended.err());
+      assertThat(matcher.find()).as(ended.out()).isTrue();
+      return Long.parseLong(matcher.group(1));
     }
-    return weights("disturbed");
+  }
+
+  private RunFiles run(String name) {
+    return new RunFiles(host(0, name).work().resolve("run"));
+  }
+
+  /** Returns the median over all updates that were told of. */
+  private double speed(String name) {
+    var all =
+        run(name).events().stream()
+            .filter(event -> event.path("event").asString().equals("updated"))
+            .mapToDouble(event -> event.get("samples_per_second").asDouble())
+            .sorted()
+            .toArray();
+    return all[all.length / 2];
   }
 
   /** All that processes of the job listen on beyond loopback, and what they have listened on. */
@@ -154,11 +171,7 @@ class StrangerTests {
     return Flotilla.in(folder.resolve(name + node));
   }
 
-  private String weights(String name) {
-    return new RunFiles(host(0, name).work().resolve("run")).weights();
-  }
-
-  private Running start(TwoHosts hosts, int node, String name) {
+  private Running start(TwoHosts hosts, int node, String name, long updates) {
     return host(node, name)
         .through("ip", "netns", "exec", hosts.name(node))
         .start(
@@ -173,7 +186,10 @@ class StrangerTests {
             "--set=threads=1",
             "--set=eval={every: end}",
             "--set=epochs=10000",
-            "--max-steps=" + STEPS,
-            "--out=run");
+            // A schedule that would know how many updates are to come would differ.
+            "--set=schedule=constant",
+            "--max-steps=" + updates,
+            "--out=run",
+            "--resume=auto");
   }
 }
