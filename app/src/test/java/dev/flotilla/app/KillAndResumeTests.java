@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,7 +40,6 @@ class KillAndResumeTests {
   private static final int STOPS = Integer.getInteger("flotilla.test.stops", 2);
   private static final int RANKS = Integer.getInteger("flotilla.test.kill.ranks", 2);
   private static final String PLAIN = "plain";
-  private static final String POWER_SGD = "powersgd, merge";
 
   private static final String SMALL_JOB =
       """
@@ -115,7 +115,7 @@ class KillAndResumeTests {
               "adaptive, behind, int8",
               new Technique(7, "adaptive_localsgd: {init_k_steps: 6, wire: int8, overlap: true}")),
           Map.entry(
-              POWER_SGD,
+              "powersgd, merge",
               new Technique(
                   7, "powersgd: {rank: 2, start_step: 20}, gradient_merge: {k_steps: 2}")),
           Map.entry(
@@ -145,9 +145,9 @@ class KillAndResumeTests {
 
   /**
    * Killed where there is time for it: other rows hold the first five, with something beside them.
-   * Of the last three, a killed job of another row writes checkpoints the same way, {@code
-   * ConformanceTests} and {@code ShardingResumptionTests} stop and resume what they remember, and
-   * PowerSGD is stopped below.
+   * Of the others, a killed job of another row writes checkpoints the same way, and {@code
+   * ConformanceTests}, {@code ShardingResumptionTests} and {@code ShardedHostsTests} stop and
+   * resume what they remember.
    */
   private static final Set<String> IN_OTHERS =
       Set.of(
@@ -157,7 +157,9 @@ class KillAndResumeTests {
           "dgc in its warm-up",
           "sharding, merge",
           "adaptive, behind, int8",
-          POWER_SGD,
+          "buckets, bf16",
+          "powersgd, merge",
+          "sharding 2, local SGD between hosts, merge",
           "sharding 2, parameters in bf16, merge");
 
   /** A technique with one of the two ways to save. */
@@ -227,6 +229,7 @@ class KillAndResumeTests {
   }
 
   /** Processes with dropout, each with its own generator. */
+  @Tag("thorough")
   @Test
   void recomputingChangesNoBitInSeveralProcesses() throws Exception {
     assertThat(whole(new Variant("recompute", true)).files().weights())
@@ -237,7 +240,7 @@ class KillAndResumeTests {
   @ParameterizedTest
   @MethodSource("stops")
   void stoppedAtARandomInstant(int seed) throws Exception {
-    var variant = seed % 2 == 0 ? new Variant(POWER_SGD, false) : MOST_KILLED;
+    var variant = seed % 2 == 0 ? variants().findFirst().orElseThrow() : MOST_KILLED;
     var whole = whole(variant);
     var flotilla = flotilla("stop-" + seed);
     var random = new SplittableRandom(seed);

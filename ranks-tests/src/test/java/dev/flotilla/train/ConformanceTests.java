@@ -199,6 +199,7 @@ class ConformanceTests {
     assertThat(two.weights().relativeDistance(one.weights())).isLessThan(row.rounding());
   }
 
+  @Tag("thorough")
   @ParameterizedTest
   @MethodSource("techniques")
   void oneRankThatWasStoppedGoesOnAsIfItNeverWas(Row row, @TempDir Path folder) throws IOException {
@@ -247,6 +248,7 @@ class ConformanceTests {
     }
   }
 
+  @Tag("thorough")
   @ParameterizedTest
   @MethodSource("techniques")
   void twoRanksThatAreAskedForMoreGoOnAsIfTheyHadNotEnded(Row row, @TempDir Path folder) {

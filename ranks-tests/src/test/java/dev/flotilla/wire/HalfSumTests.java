@@ -16,7 +16,6 @@ import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 class HalfSumTests {
 
@@ -76,12 +75,10 @@ class HalfSumTests {
     checkSum(ranks, wire, length);
   }
 
-  @ParameterizedTest
-  @EnumSource(
-      value = Dtype.class,
-      names = {"BF16", "FP16"})
-  void sumsInSeveralChunks(Dtype wire) {
-    checkSum(2, wire, LONG);
+  /** The lengths of chunks do not depend on what is in them. */
+  @Test
+  void sumsInSeveralChunks() {
+    checkSum(2, Dtype.BF16, LONG);
   }
 
   private static void checkSum(int ranks, Dtype wire, int length) {

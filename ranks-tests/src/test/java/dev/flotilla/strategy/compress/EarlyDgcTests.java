@@ -132,8 +132,8 @@ class EarlyDgcTests {
   @Test
   void theyDoLeaveEarly() {
     var always = new Dgc(0, 10, List.of(0.9));
-    var early = train(2, 1024, always, buckets(true));
-    var late = train(2, 1024, always, buckets(false));
+    var early = train(2, 512, always, buckets(true));
+    var late = train(2, 512, always, buckets(false));
     assertThat(early.getFirst().hidden()).isGreaterThan(0);
     assertThat(late.getFirst().hidden()).isZero();
   }

@@ -140,24 +140,21 @@ class ShardingResumptionTests {
     return all.getFirst();
   }
 
-  /** Every number of ranks with one optimizer, every optimizer with one of more ranks. */
+  /** As many ranks, and more; what else is kept for an optimizer is kept for Adam. */
   static Stream<Arguments> optimizersAndRanks() {
-    return Stream.of(
-        Arguments.of(ADAM, 1),
-        Arguments.of(ADAM, 2),
-        Arguments.of(ADAM, 3),
-        Arguments.of(ADAM_W, 3),
-        Arguments.of(MOMENTUM, 3));
+    return Stream.of(Arguments.of(ADAM, 2), Arguments.of(ADAM, 3));
   }
 
-  static Stream<Arguments> othersOnFewRanks() {
-    return Stream.of(ADAM_W, MOMENTUM)
-        .flatMap(optimizer -> Stream.of(1, 2).map(ranks -> Arguments.of(optimizer, ranks)));
+  static Stream<Arguments> others() {
+    return Stream.concat(
+        Stream.of(Arguments.of(ADAM, 1)),
+        Stream.of(ADAM_W, MOMENTUM)
+            .flatMap(optimizer -> Stream.of(1, 2, 3).map(ranks -> Arguments.of(optimizer, ranks))));
   }
 
   @Tag("thorough")
   @ParameterizedTest
-  @MethodSource("othersOnFewRanks")
+  @MethodSource("others")
   void whatOthersSavedIsSlicedAnew(Optimizer optimizer, int ranks) {
     whatWasSavedIsSlicedAnew(optimizer, ranks);
   }
