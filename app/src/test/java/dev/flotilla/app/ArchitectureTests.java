@@ -25,12 +25,10 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Every rule holds for the product, and fails for a sample that breaks it. */
-@Tag("quick")
 class ArchitectureTests {
 
   private static final JavaClasses PRODUCT =
