@@ -1,5 +1,6 @@
 package dev.flotilla.bench;
 
+import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.DeviceChoice;
@@ -47,35 +48,58 @@ final class DeviceStep {
 
   private DeviceStep() {}
 
-  /** Warms up, says ready, and answers each line with a line of JSON. */
-  public static void main(String[] args) throws IOException {
-    var options = List.of(args).subList(3, args.length);
-    int samples = Integer.parseInt(args[1]);
-    int steps = Integer.parseInt(args[2]);
-    boolean isOnCpu = options.contains("cpu");
-    try (var trainer =
-            Trainer.on(World.solo())
-                .model(model(args[0]))
-                .optimizer(optimizer(args[0]))
-                .strategy(techniques(options))
-                .device(isOnCpu ? DeviceChoice.CPU : DeviceChoice.CUDA)
-                .events(DeviceStep::show)
-                .build();
-        var _ = TensorScope.open()) {
-      var device = trainer.model().device();
-      limit(device, options);
-      var batch = data(args[0]).load(IntStream.range(0, samples).toArray()).on(device);
-      for (int i = 0; i < Math.max(3, steps / 2); i++) {
+  /** A trainer with a batch that it trains on again and again. */
+  record Subject(Trainer trainer, TensorScope scope, Batch batch) implements AutoCloseable {
+
+    ComputeDevice device() {
+      return trainer.model().device();
+    }
+
+    void run(int steps) {
+      for (int i = 0; i < steps; i++) {
         trainer.step(batch);
       }
+    }
+
+    @Override
+    public void close() {
+      scope.close();
+      trainer.close();
+    }
+  }
+
+  /** Makes what the arguments ask for. */
+  static Subject subject(String... args) {
+    var options = List.of(args).subList(3, args.length);
+    int samples = Integer.parseInt(args[1]);
+    var trainer =
+        Trainer.on(World.solo())
+            .model(model(args[0]))
+            .optimizer(optimizer(args[0]))
+            .strategy(techniques(options))
+            .device(options.contains("cpu") ? DeviceChoice.CPU : DeviceChoice.CUDA)
+            .events(DeviceStep::show)
+            .build();
+    var device = trainer.model().device();
+    limit(device, options);
+    var scope = TensorScope.open();
+    var batch = data(args[0]).load(IntStream.range(0, samples).toArray()).on(device);
+    return new Subject(trainer, scope, batch);
+  }
+
+  /** Warms up, says ready, and answers each line with a line of JSON. */
+  public static void main(String[] args) throws IOException {
+    int samples = Integer.parseInt(args[1]);
+    int steps = Integer.parseInt(args[2]);
+    try (var subject = subject(args)) {
+      var device = subject.device();
+      subject.run(Math.max(3, steps / 2));
       device.synchronize();
       say("ready");
       var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       while (lines.readLine() != null) {
         long start = System.nanoTime();
-        for (int i = 0; i < steps; i++) {
-          trainer.step(batch);
-        }
+        subject.run(steps);
         long launched = System.nanoTime() - start;
         device.synchronize();
         report(samples, steps, System.nanoTime() - start, launched, device);
