@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  */
 final class DeviceProfile {
 
-  private static final int WARM_UP = 6;
+  private static final int WARM_UP = 40;
   private static final int SHOWN = 45;
   private static final String OTHERS = "other kernels";
 
@@ -26,20 +26,20 @@ final class DeviceProfile {
   private static final Map<String, List<String>> PARTS = new LinkedHashMap<>();
 
   static {
-    PARTS.put("our kernels: x + dropout(p)", List.of("add_dropped"));
-    PARTS.put("our kernels: layer norm", List.of("layer_norm_gradient", "layer_norm"));
-    PARTS.put("our kernels: bias and gelu", List.of("bias_gelu"));
-    PARTS.put("our kernels: sums of columns", List.of("column_sums"));
+    PARTS.put("x + dropout(p)", List.of("add_dropped", "dropped_gradient"));
+    PARTS.put("layer norm", List.of("layer_norm"));
+    PARTS.put("gelu", List.of("bias_gelu", "Gelu", "gelu"));
+    PARTS.put("sums of columns", List.of("columns_joined"));
+    PARTS.put("weights to bf16", List.of("halves"));
+    PARTS.put("loss", List.of("cross_entropy", "softmax", "SoftMax", "nll_loss", "dot_kernel"));
     PARTS.put("attention", List.of("fmha", "flash", "cudnn", "sdpa", "attention", "mha_"));
     PARTS.put(
         "products", List.of("nvjet", "gemm", "cutlass", "xmma", "splitKreduce", "cublas", "gemv"));
-    PARTS.put("gelu", List.of("Gelu", "gelu"));
     PARTS.put("optimizer", List.of("FusedAdam", "FusedSgd", "fused_sgd", "adam"));
     PARTS.put("scale and search of gradients", List.of("amp_", "non_finite"));
     PARTS.put("gradients into the arena", List.of("multi_tensor_apply"));
     PARTS.put("convolution and pooling", List.of("conv", "pool"));
     PARTS.put("embedding", List.of("embedding", "Embedding", "index", "radix", "thrust", "cub"));
-    PARTS.put("loss", List.of("softmax", "SoftMax", "nll_loss", "dot_kernel"));
     PARTS.put("concatenation", List.of("CatArray"));
     PARTS.put("sums", List.of("reduce_kernel"));
     PARTS.put("dropout", List.of("dropout"));
@@ -54,7 +54,7 @@ final class DeviceProfile {
   public static void main(String[] args) {
     int steps = Integer.parseInt(args[2]);
     try (var subject = DeviceStep.subject(args)) {
-      subject.run(WARM_UP);
+      subject.run(Math.max(WARM_UP, steps));
       subject.device().synchronize();
       long start = System.nanoTime();
       subject.run(steps);

@@ -1,13 +1,21 @@
 package dev.flotilla.bench;
 
+import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.zoo.model.BiasGelu;
+import dev.flotilla.zoo.model.CrossEntropyKernel;
 import dev.flotilla.zoo.model.FusedLayerNorm;
+import dev.flotilla.zoo.model.HalfProduct;
 import dev.flotilla.zoo.model.ResidualSum;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
+import org.bytedeco.pytorch.BoolOptional;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorArrayRefOptional;
 import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.global.torch;
 
@@ -19,6 +27,10 @@ final class KernelCheck {
 
   private static final ComputeDevice GPU = ComputeDevice.cuda(0);
   private static final double EPSILON = 1e-12;
+  private static final torch.ScalarType FLOAT = torch.ScalarType.Float;
+  private static final List<torch.ScalarType> TYPES = List.of(FLOAT, torch.ScalarType.BFloat16);
+  private static final long SUM = 2;
+  private static final long IGNORED = -100;
 
   private final Verdicts verdicts;
 
@@ -40,10 +52,26 @@ final class KernelCheck {
         verdicts.check("norm " + rows + " x " + width, () -> norm(rows, width));
       }
     }
-    for (long length : new long[] {1, 5, 1024, (1 << 20) + 3}) {
+    for (long[] shape : new long[][] {{1, 1}, {1, 5}, {1, 1024}, {1031, 1017}, {3000, 1024}}) {
       for (double probability : new double[] {0, 0.1, 0.5}) {
-        verdicts.check("add " + length, () -> add(length, probability));
+        verdicts.check("add " + shape[0], () -> add(shape, probability));
       }
+    }
+    for (long width : new long[] {1, 3, 100, 255, 1024, 4096, 30522}) {
+      for (long rows : new long[] {1, 7, 3000}) {
+        for (var type : TYPES) {
+          verdicts.check("gelu " + rows + " x " + width, () -> gelu(rows, width, type));
+        }
+      }
+    }
+    for (long outputs : new long[] {1, 24, 1000, 1021}) {
+      for (long rows : new long[] {1, 7, 3000}) {
+        verdicts.check("product " + rows + " x " + outputs, () -> product(rows, 56, outputs));
+      }
+    }
+    verdicts.check("products side by side", this::productsApart);
+    for (long width : new long[] {2, 1000, 1024, 30522}) {
+      verdicts.check("cross entropy " + width, () -> crossEntropy(77, width));
     }
     verdicts.check("many elements", this::manyElements);
   }
@@ -100,22 +128,23 @@ final class KernelCheck {
     verdicts.expect(what, distance <= allowed, String.format(Locale.ROOT, "%.2e", distance));
   }
 
-  private void add(long length, double probability) {
-    for (var type : new torch.ScalarType[] {torch.ScalarType.Float, torch.ScalarType.BFloat16}) {
+  private void add(long[] shape, double probability) {
+    long length = shape[0] * shape[1];
+    for (var type : TYPES) {
       try (var _ = TensorScope.open()) {
         GPU.generator().set_current_seed(17);
-        Tensor added = leaf(random(length).abs().add(new Scalar(1.0)).to(type));
-        Tensor x = leaf(random(length));
+        Tensor added = leaf(random(shape).abs().add(new Scalar(1.0)).to(type));
+        Tensor x = leaf(random(shape));
         GPU.generator().set_current_seed(42);
         // What is added may be overwritten, but not what lies behind it in memory.
         Tensor room = GPU.zeros(type, length + 8);
-        Tensor copy = room.narrow(0, 0, length).copy_(added);
+        Tensor copy = room.narrow(0, 0, length).view(shape).copy_(added);
         Tensor sum = ResidualSum.of(copy, x, probability).orElseThrow();
         verdicts.expect(
             "add " + length + ", nothing behind it",
             room.narrow(0, length, 8).eq(new Scalar(0.0)).all().item_bool(),
             "");
-        Tensor gradient = random(length);
+        Tensor gradient = random(shape);
         sum.mul(gradient).sum().backward();
         // Whatever was added is not zero, so its gradient tells what was kept.
         Tensor kept = added.grad().ne(new Scalar(0.0)).to(torch.ScalarType.Double);
@@ -136,6 +165,104 @@ final class KernelCheck {
         GPU.generator().set_current_seed(42);
         Tensor again = ResidualSum.of(added.clone(), x, probability).orElseThrow();
         verdicts.expect(label + ", again", again.equal(sum), "");
+      }
+    }
+  }
+
+  private void gelu(long rows, long width, torch.ScalarType type) {
+    try (var _ = TensorScope.open()) {
+      Tensor input = leaf(random(rows, width).mul(new Scalar(2.0)).to(type));
+      Tensor offset = leaf(random(width));
+      Tensor gradient = random(rows, width).to(type);
+      Tensor ours = BiasGelu.of(input, offset).orElseThrow();
+      ours.backward(gradient, new BoolOptional(), false, new TensorArrayRefOptional());
+      Tensor x = wide(input);
+      Tensor b = wide(offset);
+      Tensor exact = torch.gelu(x.add(b));
+      exact.mul(gradient).sum().backward();
+      var label = String.format(Locale.ROOT, "gelu %d x %d, %s", rows, width, type);
+      double rounding = type == torch.ScalarType.Float ? 2e-6 : 4e-3;
+      expect(label, ours, exact, rounding);
+      expect(label + ", gradient", input.grad(), x.grad(), rounding);
+      expect(label + ", gradient of the offset", offset.grad(), b.grad(), 2e-5);
+      Tensor again = BiasGelu.of(input, offset).orElseThrow();
+      verdicts.expect(label + ", again", again.equal(ours), "");
+    }
+  }
+
+  private void product(long rows, long inputs, long outputs) {
+    try (var _ = TensorScope.open();
+        var _ = Autocast.to(torch.ScalarType.BFloat16, GPU)) {
+      Tensor input = leaf(random(rows, inputs).to(torch.ScalarType.BFloat16));
+      // Numbers that bf16 has, so that nothing but the product rounds.
+      Tensor matrix = leaf(random(outputs, inputs).to(torch.ScalarType.BFloat16).to(FLOAT));
+      Tensor offset = leaf(random(outputs).to(torch.ScalarType.BFloat16).to(FLOAT));
+      var product = new HalfProduct(List.of(matrix), List.of(offset));
+      Tensor gradient = random(rows, outputs).to(torch.ScalarType.BFloat16);
+      Tensor ours = product.apply(input);
+      ours.backward(gradient, new BoolOptional(), false, new TensorArrayRefOptional());
+      Tensor x = wide(input);
+      Tensor w = wide(matrix);
+      Tensor b = wide(offset);
+      Tensor exact = x.mm(w.t()).add(b);
+      exact.mul(gradient).sum().backward();
+      var label = String.format(Locale.ROOT, "product %d x %d", rows, outputs);
+      expect(label, ours, exact, 4e-3);
+      expect(label + ", gradient", input.grad(), x.grad(), 4e-3);
+      expect(label + ", gradient of the matrix", matrix.grad(), w.grad(), 1e-5);
+      expect(label + ", gradient of the offset", offset.grad(), b.grad(), 1e-5);
+    }
+  }
+
+  private void productsApart() {
+    try (var _ = TensorScope.open();
+        var _ = Autocast.to(torch.ScalarType.BFloat16, GPU)) {
+      Tensor input = leaf(random(4, 9, 48).to(torch.ScalarType.BFloat16));
+      var matrices = IntStream.range(0, 3).mapToObj(_ -> leaf(random(40, 48))).toList();
+      var offsets = IntStream.range(0, 3).mapToObj(_ -> leaf(random(40))).toList();
+      var parts = new HalfProduct(matrices, offsets).applyApart(input);
+      Tensor loss = GPU.zeros(FLOAT, 1);
+      Tensor exactLoss = GPU.zeros(torch.ScalarType.Double, 1);
+      var exactMatrices = matrices.stream().map(KernelCheck::wide).toList();
+      var exactOffsets = offsets.stream().map(KernelCheck::wide).toList();
+      Tensor x = wide(input);
+      for (int i = 0; i < 3; i++) {
+        Tensor seed = random(4, 9, 40).to(torch.ScalarType.BFloat16);
+        Tensor w = exactMatrices.get(i).to(torch.ScalarType.BFloat16).to(torch.ScalarType.Double);
+        Tensor exact = x.matmul(w.t()).add(exactOffsets.get(i));
+        expect("product, part " + i, parts.get(i), exact, 8e-3);
+        loss = loss.add(parts.get(i).mul(seed).sum());
+        exactLoss = exactLoss.add(exact.mul(seed).sum());
+      }
+      loss.backward();
+      exactLoss.backward();
+      expect("products, gradient", input.grad(), x.grad(), 8e-3);
+      for (int i = 0; i < 3; i++) {
+        var label = "product, part " + i + ", gradient of the ";
+        expect(label + "matrix", matrices.get(i).grad(), exactMatrices.get(i).grad(), 8e-3);
+        expect(label + "offset", offsets.get(i).grad(), exactOffsets.get(i).grad(), 1e-5);
+      }
+    }
+  }
+
+  private void crossEntropy(long rows, long width) {
+    try (var _ = TensorScope.open()) {
+      long stride = Math.ceilDiv(width, 8L) * 8;
+      Tensor room = random(rows, stride).mul(new Scalar(4.0)).to(torch.ScalarType.BFloat16);
+      Tensor classes =
+          GPU.empty(torch.ScalarType.Long, rows).random_(width);
+      classes.narrow(0, 0, 1).fill_(new Scalar(-100.0));
+      for (var logits : List.of(room.narrow(1, 0, width), room.narrow(1, 0, width).contiguous())) {
+        Tensor given = logits.detach().set_requires_grad(true);
+        Tensor loss = CrossEntropyKernel.sum(given, classes).orElseThrow();
+        loss.mul(new Scalar(0.5)).backward();
+        Tensor z = wide(logits);
+        Tensor exact =
+            torch.cross_entropy_loss(z, classes, new TensorOptional(), SUM, IGNORED, 0);
+        exact.mul(new Scalar(0.5)).backward();
+        var label = String.format(Locale.ROOT, "cross entropy %d x %d", rows, width);
+        expect(label, loss, exact, 1e-5);
+        expect(label + ", gradient", given.grad(), z.grad(), 4e-3);
       }
     }
   }
@@ -164,6 +291,25 @@ final class KernelCheck {
               1e-5,
               true);
       expect("norm, beyond 2^31 elements", ours.narrow(0, rows - 2, 2), exact, 2e-6);
+    }
+    manyOfGelu(rows, width);
+  }
+
+  private void manyOfGelu(long rows, long width) {
+    try (var _ = TensorScope.open()) {
+      Tensor input =
+          GPU.empty(torch.ScalarType.BFloat16, rows, width)
+              .fill_(new Scalar(0.5))
+              .set_requires_grad(true);
+      Tensor offset = leaf(random(width));
+      Tensor ours = BiasGelu.of(input, offset).orElseThrow();
+      Tensor seed = torch.ones_like(ours);
+      ours.backward(seed, new BoolOptional(), false, new TensorArrayRefOptional());
+      Tensor b = wide(offset);
+      Tensor exact = torch.gelu(b.add(new Scalar(0.5)));
+      exact.mul(new Scalar((double) rows)).sum().backward();
+      expect("gelu, beyond 2^31 elements", ours.narrow(0, rows - 1, 1).view(-1), exact, 4e-3);
+      expect("gelu, beyond 2^31 elements, gradient of the offset", offset.grad(), b.grad(), 1e-4);
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.flotilla.exchange;
 
 import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.AutogradFunction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -32,6 +33,7 @@ final class GradientArrivals implements AutoCloseable {
    */
   GradientArrivals(ParameterArena arena, IntConsumer arrived) {
     var slots = arena.layout().slots();
+    AutogradFunction.watchLeaves();
     try (var _ = TensorScope.open()) {
       for (int i = 0; i < slots.size(); i++) {
         var parameter = arena.parameters().get(slots.get(i).spec().name());

@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,12 +38,12 @@ public final class GpuKernel {
   public static final Object ABSENT = NULL;
 
   private final ComputeDevice device;
-  private final NativeLibrary driver;
+  private final MethodHandle start;
   private final MemorySegment function;
 
-  private GpuKernel(ComputeDevice device, NativeLibrary driver, MemorySegment function) {
+  private GpuKernel(ComputeDevice device, MethodHandle start, MemorySegment function) {
     this.device = device;
-    this.driver = driver;
+    this.start = start;
     this.function = function;
   }
 
@@ -89,6 +90,9 @@ public final class GpuKernel {
   private static Map<String, GpuKernel> loaded(
       NativeLibrary driver, ComputeDevice device, MemorySegment image, List<String> names) {
     Map<String, GpuKernel> kernels = new HashMap<>();
+    var start =
+        driver.handle(
+            "cuLaunchKernel", NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
     try (var arena = Arena.ofConfined()) {
       var module = arena.allocate(ADDRESS);
       driver.call("cuModuleLoadData", module, image);
@@ -96,7 +100,7 @@ public final class GpuKernel {
         var function = arena.allocate(ADDRESS);
         driver.call(
             "cuModuleGetFunction", function, module.get(ADDRESS, 0), arena.allocateFrom(name));
-        kernels.put(name, new GpuKernel(device, driver, function.get(ADDRESS, 0)));
+        kernels.put(name, new GpuKernel(device, start, function.get(ADDRESS, 0)));
       }
       return kernels;
     }
@@ -175,28 +179,45 @@ public final class GpuKernel {
   public void launch(int blocks, int threads, Object... arguments) {
     device.makeCurrent();
     try (var arena = Arena.ofConfined()) {
-      var values = arena.allocate(ADDRESS, arguments.length);
+      var addresses = arena.allocate(ADDRESS, arguments.length);
+      var values = arena.allocate(JAVA_LONG, arguments.length);
       for (int i = 0; i < arguments.length; i++) {
-        values.setAtIndex(ADDRESS, i, value(arena, arguments[i]));
+        long offset = i * JAVA_LONG.byteSize();
+        put(values, offset, arguments[i]);
+        addresses.setAtIndex(ADDRESS, i, values.asSlice(offset));
       }
-      driver.call("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, NULL, values, NULL);
+      launch(blocks, threads, addresses);
     }
   }
 
-  private static MemorySegment value(Arena arena, Object argument) {
-    return switch (argument) {
-      case Tensor tensor -> arena.allocateFrom(ADDRESS, address(tensor));
-      case Integer number -> arena.allocateFrom(JAVA_INT, number);
-      case Long number -> arena.allocateFrom(JAVA_LONG, number);
-      case Float number -> arena.allocateFrom(JAVA_FLOAT, number);
-      case MemorySegment none -> arena.allocateFrom(ADDRESS, none);
-      default -> throw new IllegalArgumentException("no kernel takes a " + argument.getClass());
-    };
+  /** A step starts hundreds of kernels, so this call is worth a handle of its own. */
+  private void launch(int blocks, int threads, MemorySegment values) {
+    int result;
+    try {
+      result =
+          (int) start.invokeExact(function, blocks, 1, 1, threads, 1, 1, 0, NULL, values, NULL);
+    } catch (Throwable failure) {
+      throw new IllegalStateException("cannot start a kernel", failure);
+    }
+    if (result != 0) {
+      throw new IllegalStateException("cuLaunchKernel failed with error " + result);
+    }
   }
 
-  private static MemorySegment address(Tensor tensor) {
+  private static void put(MemorySegment values, long offset, Object argument) {
+    switch (argument) {
+      case Tensor tensor -> values.set(JAVA_LONG, offset, address(tensor));
+      case Integer number -> values.set(JAVA_INT, offset, number);
+      case Long number -> values.set(JAVA_LONG, offset, number);
+      case Float number -> values.set(JAVA_FLOAT, offset, number);
+      case MemorySegment none -> values.set(ADDRESS, offset, none);
+      default -> throw new IllegalArgumentException("no kernel takes a " + argument.getClass());
+    }
+  }
+
+  private static long address(Tensor tensor) {
     try (var pointer = tensor.data_ptr()) {
-      return MemorySegment.ofAddress(pointer.address());
+      return pointer.address();
     }
   }
 }

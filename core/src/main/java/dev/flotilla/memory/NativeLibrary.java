@@ -64,7 +64,8 @@ final class NativeLibrary {
     }
   }
 
-  private MethodHandle handle(String function, Object... arguments) {
+  /** Returns a function for arguments like these, which a caller may keep and invoke exactly. */
+  MethodHandle handle(String function, Object... arguments) {
     var layouts =
         Arrays.stream(arguments)
             .map(argument -> argument instanceof MemorySegment ? ADDRESS : JAVA_INT)

@@ -54,8 +54,11 @@ public final class AutogradFunction {
   private static final ThreadLocal<List<Pointer>> RETURNED =
       ThreadLocal.withInitial(ArrayList::new);
 
+  private static volatile boolean areLeavesWatched;
+
   private final Backward backward;
   private final List<Tensor> saved;
+  private final List<Tensor> leaves;
   private final Set<AutogradFunction> recorded;
   private List<Tensor> gradients = List.of();
   // A hook that Java has collected ends backward; nothing else holds them here.
@@ -63,8 +66,13 @@ public final class AutogradFunction {
   private final FunctionPostHook giving = new Giving();
   private boolean isOver;
 
-  private AutogradFunction(List<Tensor> saved, Backward backward, Set<AutogradFunction> recorded) {
+  private AutogradFunction(
+      List<Tensor> inputs,
+      List<Tensor> saved,
+      Backward backward,
+      Set<AutogradFunction> recorded) {
     this.saved = saved.stream().map(TensorScope::keep).toList();
+    this.leaves = inputs.stream().map(AutogradFunction::leaf).toList();
     this.backward = backward;
     this.recorded = recorded;
   }
@@ -80,7 +88,7 @@ public final class AutogradFunction {
       return;
     }
     var recorded = RECORDED.get();
-    var function = new AutogradFunction(saved, backward, recorded);
+    var function = new AutogradFunction(inputs, saved, backward, recorded);
     synchronized (recorded) {
       recorded.add(function);
     }
@@ -89,12 +97,28 @@ public final class AutogradFunction {
       Node node = joined.grad_fn();
       node.clear_input_metadata();
       for (int i = 0; i < inputs.size(); i++) {
-        node.set_next_edge(i, edge(inputs.get(i)));
+        boolean isHere = function.leaves.get(i).defined() && !areLeavesWatched;
+        node.set_next_edge(i, isHere ? new Edge() : edge(inputs.get(i)));
       }
       node.add_pre_hook(function.taking);
       node.add_post_hook(function.giving);
       outputs.forEach(output -> torch.create_gradient_edge(output, node));
     }
+  }
+
+  /**
+   * Lets the graph go through parameters, for hooks behind the nodes that add their gradients;
+   * holds from now on, as who waits once may wait again. Otherwise that is left out, which takes
+   * time for each.
+   */
+  public static void watchLeaves() {
+    areLeavesWatched = true;
+  }
+
+  /** Returns a handle of a parameter of our own; an undefined tensor for what is none. */
+  private static Tensor leaf(Tensor input) {
+    boolean isLeaf = input.requires_grad() && input.is_leaf();
+    return TensorScope.keep(isLeaf ? new Tensor(input) : new Tensor());
   }
 
   /** Any function of a tensor leads to where its gradient goes. */
@@ -148,6 +172,7 @@ public final class AutogradFunction {
       recorded.remove(this);
     }
     saved.forEach(TensorScope::free);
+    leaves.forEach(TensorScope::free);
     gradients.forEach(TensorScope::free);
   }
 
@@ -157,6 +182,23 @@ public final class AutogradFunction {
     earlier.clear();
     earlier.add(TensorScope.keep(result));
     return result;
+  }
+
+  /**
+   * Adds the gradient of a parameter where it belongs, and returns what is left to add. The graph
+   * would copy it, as Java holds it too. What waits for the parameter hears of it all the same.
+   */
+  private static Tensor leftToGraph(Tensor leaf, Tensor gradient) {
+    if (!leaf.defined() || !gradient.defined()) {
+      return gradient;
+    }
+    Tensor sum = leaf.grad();
+    if (sum.defined()) {
+      sum.add_(gradient);
+    } else {
+      leaf.mutable_grad().put(gradient);
+    }
+    return new Tensor();
   }
 
   private final class Taking extends FunctionPreHook {
@@ -182,6 +224,9 @@ public final class AutogradFunction {
       try (var _ = TensorScope.open();
           var _ = new NoGradGuard()) {
         var results = backward.apply(gradients).toArray(Tensor[]::new);
+        for (int i = 0; i < results.length; i++) {
+          results[i] = leftToGraph(leaves.get(i), results[i]);
+        }
         var result = returned(new TensorVector(results));
         end();
         return result;

@@ -2,14 +2,18 @@ package dev.flotilla.zoo.model;
 
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.model.FinalFunction;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Gradient;
 import dev.flotilla.model.Weights;
+import dev.flotilla.zoo.model.ColumnKernels.Summed;
 import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * x + dropout(W f(y) + b), f the identity or gelu: how each half of an encoder layer ends. Takes y,
@@ -17,57 +21,146 @@ import org.bytedeco.pytorch.global.torch;
  *
  * <p>With g the gradient of the sum and d what dropout makes of it, that of x is g, of b the sum of
  * d over the positions, of W dᵀ f(y), and of y (d W) f′(y): the sum itself is in none of them.
+ *
+ * <p>On a GPU f(y) is gelu(y + c), c the offset that the product before has left out: see {@link
+ * #takesOffset}.
  */
 final class AddedProjection implements FinalFunction {
 
+  /** The type of products in mixed precision that kernels of our own take. */
+  private static final torch.ScalarType TYPE = torch.ScalarType.BFloat16;
+
   private final Layer.Bound dense;
+  private final HalfProduct product;
   private final Tensor weight;
   private final Tensor bias;
   private final double dropout;
-  private final boolean isGelu;
+  private final @Nullable Tensor offset;
 
-  private AddedProjection(Linear layer, Weights weights, double dropout, boolean isGelu) {
+  private AddedProjection(
+      Linear layer, Weights weights, double dropout, @Nullable Tensor offset) {
     dense = layer.bind(weights);
     weight = weights.parameter(layer.name() + ".weight");
     bias = weights.parameter(layer.name() + ".bias");
+    product = new HalfProduct(List.of(weight), List.of(bias));
     this.dropout = dropout;
-    this.isGelu = isGelu;
+    this.offset = offset;
   }
 
   /** Creates one that takes y as it is. */
   static AddedProjection of(Linear layer, Weights weights, double dropout) {
-    return new AddedProjection(layer, weights, dropout, false);
+    return new AddedProjection(layer, weights, dropout, null);
   }
 
-  /** Creates one that takes gelu(y). */
-  static AddedProjection ofGelu(Linear layer, Weights weights, double dropout) {
-    return new AddedProjection(layer, weights, dropout, true);
+  /**
+   * Creates one that takes gelu(y).
+   *
+   * @param before the layer that gives y
+   */
+  static AddedProjection ofGelu(Linear before, Linear layer, Weights weights, double dropout) {
+    return new AddedProjection(layer, weights, dropout, weights.parameter(before.name() + ".bias"));
+  }
+
+  /** Tells whether y must come without its offset, which is then added here. */
+  boolean takesOffset(torch.ScalarType type) {
+    return offset != null && BiasGelu.takes(type, offset);
+  }
+
+  private boolean isFused(Tensor y, Tensor x) {
+    return y.is_cuda()
+        && y.scalar_type().intern() == TYPE
+        && y.is_contiguous()
+        && (offset == null || takesOffset(TYPE))
+        && ResidualSum.takes(TYPE, x);
   }
 
   @Override
   public Activations apply(Activations body, ForwardMode mode) {
-    Tensor projected = dense.apply(activated(body.tensors().get(0)), mode);
+    Tensor y = body.tensors().get(0);
+    Tensor x = body.tensors().get(1);
     List<Tensor> outputs = new ArrayList<>();
-    outputs.add(added(projected, body.tensors().get(1), mode));
+    outputs.add(isFused(y, x) && product.suits() ? fused(y, x, mode) : byLibtorch(y, x, mode));
     outputs.addAll(body.tensors().subList(2, body.tensors().size()));
     return new Activations(outputs);
   }
 
-  private Tensor added(Tensor projected, Tensor x, ForwardMode mode) {
+  private Tensor byLibtorch(Tensor y, Tensor x, ForwardMode mode) {
+    Tensor projected = dense.apply(activated(y), mode);
     return ResidualSum.of(projected, x, mode.isTraining() ? dropout : 0)
         .orElseGet(() -> Layers.sum(Dropout.apply(projected, dropout, mode), x));
   }
 
-  /** What dropout makes of the gradient of the sum, in the type of the product. */
-  private Tensor dropped(Tensor gradient, Tensor y, Tensor x) {
-    var type = y.scalar_type();
-    return ResidualSum.takes(type, x)
-        ? ResidualSum.gradient(gradient.contiguous(), type, dropout)
-        : Dropout.backward(gradient.to(type), dropout);
+  /** One function of all that it takes, whose backward is the one below. */
+  private Tensor fused(Tensor given, Tensor x, ForwardMode mode) {
+    double probability = mode.isTraining() ? dropout : 0;
+    long seed = ResidualSum.seed(x);
+    Tensor y = given.detach();
+    Tensor inputs;
+    Tensor matrix;
+    Tensor sum;
+    try (var scope = TensorScope.open();
+        var _ = new NoGradGuard()) {
+      inputs = offset == null ? y : scope.handOut(activated(y));
+      var halves = product.halves();
+      matrix = scope.handOut(halves.matrix());
+      Tensor projected = product.plain(inputs, halves);
+      sum = scope.handOut(ResidualSum.of(projected, x, probability).orElseThrow());
+    }
+    boolean isWanted = given.requires_grad();
+    AutogradFunction.record(
+        offset == null ? List.of(given, x, weight, bias) : List.of(given, x, weight, bias, offset),
+        List.of(sum),
+        List.of(y, inputs, matrix),
+        gradients -> {
+          Tensor gradient = gradients.getFirst().contiguous();
+          var dropped = ResidualSum.gradient(gradient, TYPE, probability, seed);
+          var own = own(y, inputs, matrix, dropped, isWanted);
+          List<Tensor> all =
+              new ArrayList<>(List.of(own.y(), gradient, own.weight(), own.bias()));
+          if (offset != null) {
+            all.add(own.offset());
+          }
+          return all;
+        });
+    return sum;
+  }
+
+  /** Gradients, undefined where none is wanted. */
+  private record Own(Tensor y, Tensor weight, Tensor bias, Tensor offset) {}
+
+  /**
+   * Returns the gradients.
+   *
+   * @param inputs f(y), or null where it is to be made again: as it is the largest tensor of a
+   *     layer, it is freed before the next one is made then
+   */
+  private Own own(
+      Tensor y, @Nullable Tensor inputs, Tensor matrix, Summed dropped, boolean isWanted) {
+    var parameters = ofParameters(y, inputs, dropped);
+    Tensor ofWeight = parameters.get(0);
+    Tensor ofBias = parameters.get(1);
+    if (!isWanted) {
+      return new Own(new Tensor(), ofWeight, ofBias, new Tensor());
+    }
+    Tensor inner = product.ofInput(y, matrix, dropped.whole());
+    if (offset == null) {
+      return new Own(inner, ofWeight, ofBias, new Tensor());
+    }
+    var both = BiasGelu.gradientInPlace(inner, y, offset);
+    return new Own(
+        both.whole(), ofWeight, ofBias, offset.requires_grad() ? both.sums() : new Tensor());
+  }
+
+  private List<Tensor> ofParameters(Tensor y, @Nullable Tensor inputs, Summed dropped) {
+    try (var scope = TensorScope.open()) {
+      var all = product.ofParameters(inputs == null ? activated(y) : inputs, dropped);
+      all.forEach(scope::handOut);
+      return all;
+    }
   }
 
   private Tensor activated(Tensor y) {
-    return isGelu ? torch.gelu(y) : y;
+    return offset == null ? y : BiasGelu.of(y, offset).orElseGet(() -> torch.gelu(y));
   }
 
   @Override
@@ -77,15 +170,44 @@ final class AddedProjection implements FinalFunction {
       all.add(new Gradient(body.tensors().get(i + 1), gradients.get(i)));
     }
     if (gradients.getFirst().defined()) {
-      addOwn(body.tensors().get(0), body.tensors().get(1), gradients.getFirst(), all);
+      Tensor y = body.tensors().get(0);
+      Tensor x = body.tensors().get(1);
+      // Of y in bf16 the product was in bf16.
+      if (isFused(y, x) && product.isPossible()) {
+        addFused(y, x, gradients.getFirst(), all);
+      } else {
+        addOwn(y, x, gradients.getFirst(), all);
+      }
     }
     return all;
+  }
+
+  private void addFused(Tensor y, Tensor x, Tensor given, List<Gradient> all) {
+    Tensor gradient = given.contiguous();
+    try (var scope = TensorScope.open()) {
+      Tensor matrix = product.halves().matrix();
+      var dropped = ResidualSum.gradient(gradient, TYPE, dropout, ResidualSum.seed(x));
+      var own = own(y, null, matrix, dropped, y.requires_grad());
+      all.add(new Gradient(x, gradient));
+      add(bias, own.bias(), scope, all);
+      add(weight, own.weight(), scope, all);
+      add(y, own.y(), scope, all);
+      if (offset != null) {
+        add(offset, own.offset(), scope, all);
+      }
+    }
+  }
+
+  private static void add(Tensor of, Tensor value, TensorScope scope, List<Gradient> all) {
+    if (value.defined()) {
+      all.add(new Gradient(of, scope.handOut(value)));
+    }
   }
 
   /** In mixed precision the product was computed in the type of y, from a converted matrix. */
   private void addOwn(Tensor y, Tensor x, Tensor gradient, List<Gradient> all) {
     var type = y.scalar_type();
-    Tensor dropped = dropped(gradient, y, x).view(-1, weight.size(0));
+    var dropped = dropped(gradient, y, x).view(-1, weight.size(0));
     all.add(new Gradient(x, gradient.to(x.scalar_type())));
     if (bias.requires_grad()) {
       all.add(new Gradient(bias, dropped.sum(0).to(bias.scalar_type())));
@@ -95,9 +217,29 @@ final class AddedProjection implements FinalFunction {
     }
     if (y.requires_grad()) {
       Tensor inner = dropped.mm(weight.to(type)).view(y.sizes());
-      if (isGelu) {
-        torch.gelu_backward_out(inner, inner, y);
+      addActivated(inner, y, all);
+    }
+  }
+
+  /** What dropout makes of the gradient of the sum, in the type of the product. */
+  private Tensor dropped(Tensor gradient, Tensor y, Tensor x) {
+    var type = y.scalar_type();
+    return ResidualSum.takes(type, x)
+        ? ResidualSum.gradient(gradient.contiguous(), type, dropout, ResidualSum.seed(x)).whole()
+        : Dropout.backward(gradient.to(type), dropout);
+  }
+
+  private void addActivated(Tensor inner, Tensor y, List<Gradient> all) {
+    if (offset == null) {
+      all.add(new Gradient(y, inner));
+    } else if (takesOffset(y.scalar_type())) {
+      var both = BiasGelu.gradientInPlace(inner, y, offset);
+      all.add(new Gradient(y, both.whole()));
+      if (offset.requires_grad()) {
+        all.add(new Gradient(offset, both.sums()));
       }
+    } else {
+      torch.gelu_backward_out(inner, inner, y);
       all.add(new Gradient(y, inner));
     }
   }

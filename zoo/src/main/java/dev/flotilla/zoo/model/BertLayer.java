@@ -1,5 +1,7 @@
 package dev.flotilla.zoo.model;
 
+import dev.flotilla.memory.Autocast;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.ParameterSpec;
 import dev.flotilla.model.Part;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 
 /**
  * An encoder layer of BERT: attention and an inner part, each added to its input and normalised.
@@ -79,6 +82,8 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
    */
   @Override
   public List<Part> bindParts(Weights weights) {
+    var last =
+        AddedProjection.ofGelu(innerDense(), outerDense(), weights, sizes.hiddenDropoutProb());
     return List.of(
         new Part(name() + "/projections", projections(weights)),
         new Part(
@@ -89,10 +94,7 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
             name() + "/attended",
             (input, _) -> input,
             AddedProjection.of(attendedDense(), weights, sizes.hiddenDropoutProb())),
-        new Part(
-            name() + "/inner",
-            inner(weights),
-            AddedProjection.ofGelu(outerDense(), weights, sizes.hiddenDropoutProb())),
+        new Part(name() + "/inner", inner(weights, last), last),
         new Part(name() + "/norm", norm(weights)));
   }
 
@@ -106,8 +108,11 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
       Tensor hidden = input.tensors().get(0);
       List<Tensor> outputs = new ArrayList<>();
       if (hidden.is_cuda()) {
-        outputs.addAll(joined.apply(hidden));
-        outputs.addAll(input.tensors());
+        Tensor last = input.tensors().getLast();
+        boolean hasCopy = last.scalar_type().intern() == torch.ScalarType.BFloat16;
+        outputs.addAll(joined.apply(hidden, hasCopy ? last : hidden));
+        int passing = input.tensors().size() - (hasCopy ? 1 : 0);
+        outputs.addAll(input.tensors().subList(0, passing));
         return new Activations(outputs);
       }
       outputs.add(query.apply(hidden, mode));
@@ -141,19 +146,46 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
         .transpose(1, 2);
   }
 
-  /** The hidden state with what was attended to → its expansion, then itself normalised. */
-  private Forward inner(Weights weights) {
+  /**
+   * The hidden state with what was attended to → its expansion, then itself normalised.
+   *
+   * @param last takes the expansion, and adds its offset where it can
+   */
+  private Forward inner(Weights weights, AddedProjection last) {
     var norm = attendedNorm().bindCopying(weights);
     var expand = innerDense().bind(weights);
+    Tensor matrix = weights.parameter(innerDense().name() + ".weight");
+    var product = new HalfProduct(List.of(matrix), List.of());
     return (input, mode) -> {
       var seen = norm.apply(input.tensors().get(0));
-      return followedBy(expand.apply(seen.half(), mode), followedBy(seen.whole(), input, 1), 0);
+      var passing = followedBy(seen.whole(), input, 1);
+      if (product.suits() && last.takesOffset(torch.ScalarType.BFloat16)) {
+        return followedBy(product.apply(seen.half()), passing, 0);
+      }
+      boolean isPlain = Autocast.current(ComputeDevice.of(matrix)) == null;
+      return isPlain && last.takesOffset(seen.half().scalar_type())
+          ? followedBy(seen.half().matmul(matrix.t()), passing, 0)
+          : followedBy(expand.apply(seen.half(), mode), passing, 0);
     };
   }
 
+  /** Normalises, with a copy in bf16 behind all else where the next layer's product takes one. */
   private Forward norm(Weights weights) {
+    boolean isLast = index == sizes.numHiddenLayers() - 1;
     var norm = outerNorm().bind(weights);
-    return (input, mode) -> followedBy(norm.apply(input.tensors().get(0), mode), input, 1);
+    var copying = outerNorm().bindCopying(weights);
+    return (input, mode) -> {
+      Tensor sum = input.tensors().get(0);
+      if (isLast) {
+        return followedBy(norm.apply(sum, mode), input, 1);
+      }
+      var seen = copying.apply(sum);
+      List<Tensor> outputs = new ArrayList<>(followedBy(seen.whole(), input, 1).tensors());
+      if (seen.isCopied()) {
+        outputs.add(seen.half());
+      }
+      return new Activations(outputs);
+    };
   }
 
   /** Takes and gives the hidden state and what attention adds to its scores. */

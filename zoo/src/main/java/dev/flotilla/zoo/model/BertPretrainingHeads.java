@@ -68,17 +68,24 @@ record BertPretrainingHeads(BertSizes sizes) implements Segment, OnnxExportable 
   public Forward bind(Weights weights) {
     var pooler = BertPooler.of(sizes).bind(weights);
     var transform = transform().bind(weights);
-    var norm = norm().bind(weights);
+    var norm = norm().bindCopying(weights);
     var following = following().bind(weights);
     Tensor words = weights.parameter(BertEmbeddings.WORDS);
     var bias = weights.optional(BIAS);
+    var product = new HalfProduct(List.of(words), List.of(weights.parameter(BIAS)));
     var positions = new Positions(weights);
     return (input, mode) -> {
       Tensor hidden = input.tensors().get(0);
       Tensor masked = positions.gather(hidden, maskedPositions(input));
-      Tensor shaped = norm.apply(torch.gelu(transform.apply(masked, mode)), mode);
-      return Activations.of(
-          torch.linear(shaped, words, bias), following.apply(pooler.apply(hidden, mode), mode));
+      Tensor inner = torch.gelu(transform.apply(masked, mode));
+      boolean isHalf = product.suits();
+      // A norm gives a copy of what is float32, and here it is not in mixed precision.
+      var shaped = norm.apply(isHalf ? inner.to(torch.ScalarType.Float) : inner);
+      Tensor logits =
+          isHalf && shaped.isCopied()
+              ? product.apply(shaped.half())
+              : torch.linear(shaped.half(), words, bias);
+      return Activations.of(logits, following.apply(pooler.apply(hidden, mode), mode));
     };
   }
 

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ public final class FusedLayerNorm {
   private static final int WIDEST = 8192;
 
   /** As many as a large GPU runs at once; a fixed number, so that sums come out the same. */
-  private static final int GRADIENT_BLOCKS = 1024;
+  private static final int GRADIENT_BLOCKS = 660;
 
   private final ResidualKernels kernels;
   private final Tensor input;
@@ -40,7 +39,14 @@ public final class FusedLayerNorm {
    * @param half a copy in bf16 for products in mixed precision; the whole one where none was asked
    *     for
    */
-  public record Normalised(Tensor whole, Tensor half) {}
+  public record Normalised(Tensor whole, Tensor half) {
+
+    /** Tells whether there is a copy. */
+    @SuppressWarnings("ReferenceEquality") // Two handles of one tensor would be two copies.
+    boolean isCopied() {
+      return whole != half;
+    }
+  }
 
   private FusedLayerNorm(ResidualKernels kernels, Tensor input, Tensor gamma) {
     this.kernels = kernels;
@@ -58,7 +64,10 @@ public final class FusedLayerNorm {
    */
   public static Optional<Normalised> of(
       Tensor input, Tensor gamma, Tensor beta, double epsilon, boolean copies) {
-    if (!ResidualKernels.take(input) || gamma.numel() > WIDEST) {
+    if (!ResidualKernels.take(input)
+        || gamma.numel() > WIDEST
+        || !ColumnKernels.arePresent(
+            ComputeDevice.of(input), torch.ScalarType.Float, 2 * gamma.numel())) {
       return Optional.empty();
     }
     var kernels = kernels(input, gamma, beta);
@@ -69,7 +78,7 @@ public final class FusedLayerNorm {
 
   private static ResidualKernels kernels(Tensor input, Tensor gamma, Tensor beta) {
     int width = Math.toIntExact(gamma.numel());
-    int atOnce = ResidualKernels.atOnce(width, input, gamma, beta);
+    int atOnce = KernelSource.lanes(ResidualKernels.AT_ONCE, width, input, gamma, beta);
     int lanes = Math.ceilDiv(width, atOnce);
     int threads = Math.clamp(Math.ceilDiv(lanes, WARP) * (long) WARP, WARP, MOST_THREADS);
     int chunks = Math.ceilDiv(lanes, threads);
@@ -107,7 +116,7 @@ public final class FusedLayerNorm {
   private List<Tensor> gradients(Tensor means, Tensor inverses, List<Tensor> incoming) {
     int blocks = Math.min(rows, GRADIENT_BLOCKS);
     Tensor result = torch.empty_like(input);
-    Tensor sums = kernels.device().empty(torch.ScalarType.Float, 2, blocks, width);
+    Tensor sums = kernels.device().empty(torch.ScalarType.Float, blocks, 2L * width);
     kernels.launch(
         "layer_norm_gradient",
         blocks,
@@ -121,8 +130,8 @@ public final class FusedLayerNorm {
         sums,
         (long) rows,
         width);
-    TensorVector both = sums.sum(1).unbind(0);
-    return List.of(result, new Tensor(both.get(0)), new Tensor(both.get(1)));
+    Tensor both = ColumnKernels.summed(sums).sums();
+    return List.of(result, both.narrow(0, 0, width), both.narrow(0, width, width));
   }
 
   private static Object orAbsent(@Nullable Tensor gradient) {

@@ -21,19 +21,33 @@ final class JoinedProjections {
 
   private final TensorVector matrices;
   private final TensorVector offsets;
+  private final HalfProduct product;
 
   JoinedProjections(Weights weights, String prefix) {
     matrices = weights.own(of(weights, prefix, ".weight"));
     offsets = weights.own(of(weights, prefix, ".bias"));
+    product =
+        new HalfProduct(
+            all(weights, prefix, ".weight").toList(), all(weights, prefix, ".bias").toList());
   }
 
   private static TensorVector of(Weights weights, String prefix, String kind) {
-    Stream<Tensor> parts = ROLES.stream().map(role -> weights.parameter(prefix + role + kind));
-    return new TensorVector(parts.toArray(Tensor[]::new));
+    return new TensorVector(all(weights, prefix, kind).toArray(Tensor[]::new));
   }
 
-  /** Returns query, key and value, each [samples, length, hidden]. */
-  List<Tensor> apply(Tensor hidden) {
+  private static Stream<Tensor> all(Weights weights, String prefix, String kind) {
+    return ROLES.stream().map(role -> weights.parameter(prefix + role + kind));
+  }
+
+  /**
+   * Returns query, key and value, each [samples, length, hidden].
+   *
+   * @param copy the hidden state in bf16, or itself
+   */
+  List<Tensor> apply(Tensor hidden, Tensor copy) {
+    if (product.suits()) {
+      return product.applyApart(copy.to(torch.ScalarType.BFloat16));
+    }
     Tensor matrix = torch.cat(matrices, 0);
     Tensor offset = torch.cat(offsets, 0);
     Tensor all = torch.linear(hidden, matrix, new TensorOptional(offset));

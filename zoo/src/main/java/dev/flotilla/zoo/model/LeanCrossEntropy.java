@@ -40,6 +40,11 @@ final class LeanCrossEntropy {
 
   /** Returns the sum over all rows whose class is not −100. */
   static Tensor sum(Tensor logits, Tensor classes) {
+    return CrossEntropyKernel.sum(logits, classes)
+        .orElseGet(() -> byLibtorch(logits.contiguous(), classes));
+  }
+
+  private static Tensor byLibtorch(Tensor logits, Tensor classes) {
     try (var scope = TensorScope.open()) {
       Tensor gradient = torch.empty_like(logits);
       Tensor loss = fill(logits.detach(), classes, gradient);

@@ -2,10 +2,8 @@ package dev.flotilla.zoo.model;
 
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.GpuKernel;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
@@ -24,11 +22,6 @@ record ResidualKernels(ComputeDevice device, boolean isHalf, int atOnce, int thr
   /** Elements that are read at once where all tensors begin at a multiple of 16 bytes. */
   static final int AT_ONCE = 4;
 
-  private static final String SOURCE = "residual.cu";
-
-  private static final Map<ResidualKernels, Optional<Map<String, GpuKernel>>> COMPILED =
-      new ConcurrentHashMap<>();
-
   /** Tells whether a tensor is one that kernels take. */
   static boolean take(Tensor tensor) {
     return tensor.is_cuda() && tensor.numel() > 0 && tensor.is_contiguous() && isFloat(tensor);
@@ -36,25 +29,6 @@ record ResidualKernels(ComputeDevice device, boolean isHalf, int atOnce, int thr
 
   static boolean isFloat(Tensor tensor) {
     return tensor.scalar_type().intern() == torch.ScalarType.Float;
-  }
-
-  /**
-   * Returns how many elements can be read at once of tensors.
-   *
-   * @param length of what is read in a row, beyond which nothing may be touched
-   */
-  static int atOnce(long length, Tensor... tensors) {
-    if (length % AT_ONCE != 0) {
-      return 1;
-    }
-    for (var tensor : tensors) {
-      try (var pointer = tensor.data_ptr()) {
-        if (pointer.address() % (AT_ONCE * Float.BYTES) != 0) {
-          return 1;
-        }
-      }
-    }
-    return AT_ONCE;
   }
 
   /** Tells whether the host can compile them. */
@@ -72,19 +46,7 @@ record ResidualKernels(ComputeDevice device, boolean isHalf, int atOnce, int thr
   }
 
   private Optional<Map<String, GpuKernel>> compiled() {
-    return COMPILED.computeIfAbsent(this, ResidualKernels::compile);
-  }
-
-  private Optional<Map<String, GpuKernel>> compile() {
-    return GpuKernel.compile(
-        device,
-        SOURCE,
-        ResidualKernels.class.getResourceAsStream(SOURCE),
-        List.of(
-            "-DHALF=" + (isHalf ? 1 : 0),
-            "-DLANES=" + atOnce,
-            "-DTHREADS=" + threads,
-            "-DCHUNKS=" + chunks),
-        List.of("add_dropped", "add_dropped_gradient", "layer_norm", "layer_norm_gradient"));
+    return KernelSource.RESIDUAL.kernels(
+        device, isHalf, atOnce, "THREADS=" + threads, "CHUNKS=" + chunks);
   }
 }

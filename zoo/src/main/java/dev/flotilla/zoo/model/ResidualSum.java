@@ -3,6 +3,7 @@ package dev.flotilla.zoo.model;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.AutogradFunction;
+import dev.flotilla.zoo.model.ColumnKernels.Summed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +32,8 @@ public final class ResidualSum {
    * @param probability of dropping, 0 in evaluation
    */
   public static Optional<Tensor> of(Tensor added, Tensor x, double probability) {
-    boolean fits = added.is_contiguous() && added.numel() == x.numel();
+    boolean fits =
+        added.is_contiguous() && added.numel() == x.numel() && added.dim() == x.dim();
     return fits && takes(added.scalar_type(), x)
         ? Optional.of(sum(added, x, probability))
         : Optional.empty();
@@ -43,7 +45,8 @@ public final class ResidualSum {
     boolean isKnown = kind == torch.ScalarType.Float || kind == torch.ScalarType.BFloat16;
     return isKnown
         && ResidualKernels.take(x)
-        && kernels(kind, ResidualKernels.AT_ONCE, x).arePresent();
+        && kernels(kind, ResidualKernels.AT_ONCE, x).arePresent()
+        && ColumnKernels.arePresent(ComputeDevice.of(x), kind, x.size(x.dim() - 1));
   }
 
   private static ResidualKernels kernels(torch.ScalarType type, int atOnce, Tensor x) {
@@ -59,8 +62,13 @@ public final class ResidualSum {
         var _ = new NoGradGuard()) {
       boolean isInPlace = ResidualKernels.isFloat(added);
       sum = scope.handOut(isInPlace ? inPlaceOf(added) : torch.empty_like(x));
-      var kernels = kernels(type, ResidualKernels.atOnce(x.numel(), added, x, sum), x);
-      launch(kernels, "add_dropped", sum.numel(), probability, seed, added, x, sum);
+      long count = sum.numel();
+      int lanes = KernelSource.lanes(ResidualKernels.AT_ONCE, count, added, x, sum);
+      List<Object> arguments = new ArrayList<>(List.of(added, x, sum, count));
+      arguments.addAll(draws(probability, seed));
+      long atOnce = (long) THREADS * ResidualKernels.AT_ONCE;
+      int blocks = Math.toIntExact(Math.ceilDiv(count, atOnce));
+      kernels(type, lanes, x).launch("add_dropped", blocks, arguments.toArray());
     }
     AutogradFunction.record(
         List.of(added, x),
@@ -68,7 +76,7 @@ public final class ResidualSum {
         List.of(),
         gradients -> {
           Tensor gradient = gradients.getFirst().contiguous();
-          return List.of(gradient(gradient, type, probability, seed), gradient);
+          return List.of(gradient(gradient, type, probability, seed).whole(), gradient);
         });
     return sum;
   }
@@ -80,45 +88,26 @@ public final class ResidualSum {
     return memory;
   }
 
-  private static long seed(Tensor tensor) {
+  /** Returns what a sum on the device of a tensor would be drawn from now. */
+  static long seed(Tensor tensor) {
     try (var _ = TensorScope.open()) {
       return ComputeDevice.of(tensor).generator().current_seed();
     }
   }
 
   /**
-   * Returns the gradient of what {@link #of} has added, with the generator's seed of that time.
+   * Returns the gradient of what {@link #of} has added, with the sums of its columns.
    *
-   * @param gradient of the sum
+   * @param gradient of the sum, without gaps
    * @param type of what was added
+   * @param seed the generator's at that time
    */
-  public static Tensor gradient(Tensor gradient, torch.ScalarType type, double probability) {
-    return gradient(gradient, type.intern(), probability, seed(gradient));
+  static Summed gradient(Tensor gradient, torch.ScalarType type, double probability, long seed) {
+    return ColumnKernels.droppedGradient(gradient, type.intern(), draws(probability, seed));
   }
 
-  private static Tensor gradient(
-      Tensor gradient, torch.ScalarType type, double probability, long seed) {
-    Tensor result = ComputeDevice.of(gradient).empty(type, gradient.shape());
-    long count = gradient.numel();
-    var kernels = kernels(type, ResidualKernels.atOnce(count, gradient, result), gradient);
-    launch(kernels, "add_dropped_gradient", count, probability, seed, gradient, result);
-    return result;
-  }
-
-  private static void launch(
-      ResidualKernels kernels,
-      String name,
-      long count,
-      double probability,
-      long seed,
-      Object... tensors) {
+  private static List<Object> draws(double probability, long seed) {
     long dropped = Math.min(Math.round(probability * DRAWS), (long) DRAWS - 1);
-    List<Object> arguments = new ArrayList<>(List.of(tensors));
-    arguments.add(count);
-    arguments.add(seed);
-    arguments.add((int) dropped);
-    arguments.add((float) (1 / (1 - dropped / DRAWS)));
-    long atOnce = (long) THREADS * ResidualKernels.AT_ONCE;
-    kernels.launch(name, Math.toIntExact(Math.ceilDiv(count, atOnce)), arguments.toArray());
+    return List.of(seed, (int) dropped, (float) (1 / (1 - dropped / DRAWS)));
   }
 }

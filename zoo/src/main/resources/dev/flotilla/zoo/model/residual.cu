@@ -1,77 +1,11 @@
 // How each half of an encoder layer ends, in two kernels instead of five passes over memory:
 //   s = x + dropout(p)   and   y = gamma (s - mean) / deviation + beta, with a copy of y in bf16,
-// and the gradients of both. What dropout keeps is a function of seed and place, so that backward
-// and recompute draw it again instead of reading a mask.
+// and the gradient of the latter; that of the former is in columns.cu. What dropout keeps is a
+// function of seed and place, so that backward and recompute draw it again instead of reading a
+// mask.
 //
-// Set by the compiler's options: HALF, whether p is bf16 and not float; LANES, how many elements
-// are read at once, 4 or 1; THREADS of a block; CHUNKS, how many times LANES elements of a row a
-// thread takes.
-
-typedef unsigned short bf16;
-typedef unsigned long long u64;
-
-#if HALF
-typedef bf16 Added;
-#else
-typedef float Added;
-#endif
-
-__device__ inline float widened(float value) { return value; }
-
-__device__ inline float widened(bf16 value) { return __uint_as_float((unsigned int) value << 16); }
-
-__device__ inline void narrow(float value, float* to) { *to = value; }
-
-// To the nearest, ties to even; a NaN stays one.
-__device__ inline void narrow(float value, bf16* to) {
-  const unsigned int bits = __float_as_uint(value);
-  const unsigned int rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  *to = (bf16) (value != value ? 0x7fc0u : rounded);
-}
-
-template <class V>
-struct alignas(sizeof(V) * LANES) Chunk {
-  V at[LANES];
-};
-
-template <class V>
-__device__ inline Chunk<V> load(const V* from) {
-  return *reinterpret_cast<const Chunk<V>*>(from);
-}
-
-template <class V>
-__device__ inline void store(V* to, const Chunk<V>& chunk) {
-  *reinterpret_cast<Chunk<V>*>(to) = chunk;
-}
-
-// Philox 4x32-10 (Salmon et al., 2011): four numbers for a seed and a place.
-__device__ inline uint4 philox(u64 seed, u64 place) {
-  unsigned int key0 = (unsigned int) seed, key1 = (unsigned int) (seed >> 32);
-  uint4 c = {(unsigned int) place, (unsigned int) (place >> 32), 0u, 0u};
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const unsigned int high0 = __umulhi(0xD2511F53u, c.x), low0 = 0xD2511F53u * c.x;
-    const unsigned int high1 = __umulhi(0xCD9E8D57u, c.z), low1 = 0xCD9E8D57u * c.z;
-    c = {high1 ^ c.y ^ key0, low1, high0 ^ c.w ^ key1, low0};
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
-  }
-  return c;
-}
-
-// Sets scales of four elements from a place that is a multiple of four: 0 where they are dropped.
-__device__ inline void scales(
-    u64 seed, u64 place, unsigned int dropped, float scale, float (&to)[4]) {
-  if (dropped == 0) {
-    to[0] = to[1] = to[2] = to[3] = scale;
-    return;
-  }
-  const uint4 draw = philox(seed, place / 4);
-  to[0] = draw.x >= dropped ? scale : 0;
-  to[1] = draw.y >= dropped ? scale : 0;
-  to[2] = draw.z >= dropped ? scale : 0;
-  to[3] = draw.w >= dropped ? scale : 0;
-}
+// Set by the compiler's options: HALF, whether p is bf16 and not float; LANES, 4 or 1; THREADS of a
+// block; CHUNKS, how many times LANES elements of a row a thread takes.
 
 // Gives each thread LANES elements at a time, up to four, with what to multiply them by.
 template <class Body>
@@ -91,12 +25,9 @@ __device__ inline void for_dropped(
   }
 }
 
-// What is dropped counts as zero even if it is infinite.
-__device__ inline float times(float value, float factor) { return factor == 0 ? 0 : value * factor; }
-
 // The sum may lie where the added numbers were: a thread reads them before it writes there.
 extern "C" __global__ void add_dropped(
-    const Added* added,
+    const Given* added,
     const float* __restrict__ x,
     float* sum,
     u64 length,
@@ -104,7 +35,7 @@ extern "C" __global__ void add_dropped(
     unsigned int dropped,
     float scale) {
   for_dropped(length, seed, dropped, scale, [=](u64 place, const float* factor) {
-    const Chunk<Added> a = load(added + place);
+    const Chunk<Given> a = load(added + place);
     const Chunk<float> b = load(x + place);
     Chunk<float> s;
 #pragma unroll
@@ -112,24 +43,6 @@ extern "C" __global__ void add_dropped(
       s.at[i] = b.at[i] + times(widened(a.at[i]), factor[i]);
     }
     store(sum + place, s);
-  });
-}
-
-extern "C" __global__ void add_dropped_gradient(
-    const float* __restrict__ gradient,
-    Added* __restrict__ result,
-    u64 length,
-    u64 seed,
-    unsigned int dropped,
-    float scale) {
-  for_dropped(length, seed, dropped, scale, [=](u64 place, const float* factor) {
-    const Chunk<float> g = load(gradient + place);
-    Chunk<Added> r;
-#pragma unroll
-    for (int i = 0; i < LANES; ++i) {
-      narrow(times(g.at[i], factor[i]), &r.at[i]);
-    }
-    store(result + place, r);
   });
 }
 
@@ -209,10 +122,10 @@ extern "C" __global__ void layer_norm(
 #pragma unroll
       for (int i = 0; i < LANES; ++i) {
         y.at[i] = (v[k].at[i] - mean) * inverse * g.at[i] + b.at[i];
-        narrow(y.at[i], &small.at[i]);
       }
       store(output + first + column, y);
       if (copy != nullptr) {
+        narrow(y.at, small);
         store(copy + first + column, small);
       }
     }
@@ -220,7 +133,7 @@ extern "C" __global__ void layer_norm(
 }
 
 // A block takes every gridDim.x-th row, and leaves its part of the sums over rows for gamma and
-// beta in a row of its own: sums gets two tables of gridDim.x rows.
+// beta in a row of its own, one behind the other.
 extern "C" __global__ void layer_norm_gradient(
     const float* __restrict__ of_output,
     const bf16* __restrict__ of_copy,
@@ -303,8 +216,8 @@ extern "C" __global__ void layer_norm_gradient(
   for (int k = 0; k < CHUNKS; ++k) {
     const int column = (k * THREADS + threadIdx.x) * LANES;
     if (column < width) {
-      store(sums + (u64) blockIdx.x * width + column, for_gamma[k]);
-      store(sums + ((u64) gridDim.x + blockIdx.x) * width + column, for_beta[k]);
+      store(sums + (u64) blockIdx.x * 2 * width + column, for_gamma[k]);
+      store(sums + ((u64) blockIdx.x * 2 + 1) * width + column, for_beta[k]);
     }
   }
 }

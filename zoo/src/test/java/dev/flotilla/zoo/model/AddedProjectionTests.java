@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The gradients written by hand are to the bit those of libtorch's own backward. */
 class AddedProjectionTests {
 
+  private static final String INNER = "bert.encoder.layer.0.intermediate.dense";
   private static final String DENSE = "bert.encoder.layer.0.output.dense";
 
   private static BoundModel bert(Precision precision, boolean isFrozen) {
@@ -32,7 +33,7 @@ class AddedProjectionTests {
   private static AddedProjection finalFunction(BoundModel model, boolean isGelu, double dropout) {
     var layer = Linear.byDefault(DENSE, 56, 24);
     return isGelu
-        ? AddedProjection.ofGelu(layer, model, dropout)
+        ? AddedProjection.ofGelu(Linear.byDefault(INNER, 24, 56), layer, model, dropout)
         : AddedProjection.of(layer, model, dropout);
   }
 

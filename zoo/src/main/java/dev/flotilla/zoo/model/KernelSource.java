@@ -1,0 +1,83 @@
+package dev.flotilla.zoo.model;
+
+import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.GpuKernel;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.bytedeco.pytorch.Tensor;
+
+/** Where kernels of our own are written down, and those that have been compiled. */
+enum KernelSource {
+  RESIDUAL("residual.cu", "add_dropped", "layer_norm", "layer_norm_gradient"),
+  COLUMNS(
+      "columns.cu", "bias_gelu", "bias_gelu_gradient", "dropped_gradient", "columns_joined"),
+  HALF("half.cu", "halves"),
+  CROSS_ENTROPY("cross_entropy.cu", "cross_entropy");
+
+  private static final String COMMON = "common.cuh";
+
+  /** Kernels for a device and options of the compiler. */
+  private record Wanted(ComputeDevice device, List<String> options) {}
+
+  private final String file;
+  private final List<String> names;
+  private final Map<Wanted, Optional<Map<String, GpuKernel>>> compiled = new ConcurrentHashMap<>();
+
+  KernelSource(String file, String... names) {
+    this.file = file;
+    this.names = List.of(names);
+  }
+
+  /**
+   * Returns the kernels by name, compiled at first use; nothing where the host cannot compile them.
+   *
+   * @param isHalf whether what is given to them is bf16 and not float32
+   * @param lanes elements that a thread reads at once
+   * @param more names of further numbers and their values, as {@code THREADS=256}
+   */
+  Optional<Map<String, GpuKernel>> kernels(
+      ComputeDevice device, boolean isHalf, int lanes, String... more) {
+    List<String> options = new ArrayList<>(List.of("HALF=" + (isHalf ? 1 : 0), "LANES=" + lanes));
+    options.addAll(List.of(more));
+    return compiled.computeIfAbsent(new Wanted(device, options), this::compile);
+  }
+
+  private Optional<Map<String, GpuKernel>> compile(Wanted wanted) {
+    return GpuKernel.compile(
+        wanted.device(),
+        file,
+        new SequenceInputStream(text(COMMON), text(file)),
+        wanted.options().stream().map(option -> "-D" + option).toList(),
+        names);
+  }
+
+  private static InputStream text(String name) {
+    return Objects.requireNonNull(KernelSource.class.getResourceAsStream(name), name);
+  }
+
+  /**
+   * Returns how many elements of tensors can be read at once: the most if all begin at a multiple
+   * of 16 bytes and so does every row.
+   *
+   * @param length of what is read in a row, beyond which nothing may be touched
+   */
+  static int lanes(int most, long length, Tensor... tensors) {
+    if (length % most != 0) {
+      return 1;
+    }
+    for (var tensor : tensors) {
+      try (var pointer = tensor.data_ptr()) {
+        if (pointer.address() % 16 != 0) {
+          return 1;
+        }
+      }
+    }
+    return most;
+  }
+}

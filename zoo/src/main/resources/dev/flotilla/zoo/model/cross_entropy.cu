@@ -1,0 +1,85 @@
+// Cross entropy of a row of logits in bf16 and its gradient, softmax(z) - onehot(class), in one pass
+// over memory: a block keeps its row in registers. A row whose class is negative counts nothing.
+//
+// Set by the compiler's options: LANES, 8 or 1; THREADS of a block; CHUNKS, how many times LANES
+// elements of a row a thread takes.
+
+template <class Op>
+__device__ inline float over_block(float value, Op op) {
+  __shared__ float parts[THREADS / 32];
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    value = op(value, __shfl_xor_sync(0xffffffffu, value, step));
+  }
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    parts[threadIdx.x / 32] = value;
+  }
+  __syncthreads();
+  value = parts[0];
+#pragma unroll
+  for (int i = 1; i < THREADS / 32; ++i) {
+    value = op(value, parts[i]);
+  }
+  return value;
+}
+
+extern "C" __global__ void cross_entropy(
+    const bf16* __restrict__ logits,
+    const long long* __restrict__ classes,
+    bf16* __restrict__ gradient,
+    float* __restrict__ losses,
+    int width,
+    u64 stride) {
+  const bf16* row = logits + blockIdx.x * stride;
+  bf16* result = gradient + blockIdx.x * stride;
+  const long long correct = classes[blockIdx.x];
+  Chunk<bf16> z[CHUNKS];
+  float most = -3.4e38f;
+#pragma unroll
+  for (int k = 0; k < CHUNKS; ++k) {
+    const int column = (k * THREADS + threadIdx.x) * LANES;
+    if (column < width) {
+      z[k] = load(row + column);
+#pragma unroll
+      for (int i = 0; i < LANES; ++i) {
+        const float value = widened(z[k].at[i]);
+        // A NaN stays one.
+        most = column + i < width && !(value <= most) ? value : most;
+      }
+    }
+  }
+  most = over_block(most, [](float a, float b) { return a != a || a > b ? a : b; });
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < CHUNKS; ++k) {
+    const int column = (k * THREADS + threadIdx.x) * LANES;
+#pragma unroll
+    for (int i = 0; i < LANES; ++i) {
+      if (column + i < width) {
+        sum += __expf(widened(z[k].at[i]) - most);
+      }
+    }
+  }
+  sum = over_block(sum, [](float a, float b) { return a + b; });
+  const float share = correct < 0 ? 0 : 1 / sum;
+#pragma unroll
+  for (int k = 0; k < CHUNKS; ++k) {
+    const int column = (k * THREADS + threadIdx.x) * LANES;
+    if (column < width) {
+      Chunk<bf16> g;
+#pragma unroll
+      for (int i = 0; i < LANES; ++i) {
+        const float p = column + i < width ? __expf(widened(z[k].at[i]) - most) * share : 0;
+        narrow(column + i == correct ? p - 1 : p, &g.at[i]);
+      }
+      store(result + column, g);
+    }
+  }
+  if (threadIdx.x == 0) {
+    // A class that there is none of is no reason to read what lies behind the row.
+    losses[blockIdx.x] = correct < 0        ? 0
+                         : correct >= width ? __int_as_float(0x7fc00000)
+                                            : logf(sum) + most - widened(row[correct]);
+  }
+}
