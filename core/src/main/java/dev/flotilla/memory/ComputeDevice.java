@@ -1,5 +1,9 @@
 package dev.flotilla.memory;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.DeviceOptional;
 import org.bytedeco.pytorch.Generator;
@@ -55,8 +59,26 @@ public record ComputeDevice(int index) {
 
   /** Returns a tensor without defined content in the current scope. */
   public Tensor empty(torch.ScalarType type, long... shape) {
-    try (var scope = TensorScope.open()) {
-      return scope.handOut(torch.empty(shape, options(type), new MemoryFormatOptional()));
+    return torch.empty(shape, Constants.of(this, type), Constants.ANY_FORMAT);
+  }
+
+  /** What each tensor is made with, made once and kept as long as the process lives. */
+  private static final class Constants {
+
+    static final MemoryFormatOptional ANY_FORMAT = kept(MemoryFormatOptional::new);
+    private static final Map<ComputeDevice, Map<torch.ScalarType, TensorOptions>> OPTIONS =
+        new ConcurrentHashMap<>();
+
+    static TensorOptions of(ComputeDevice device, torch.ScalarType type) {
+      return OPTIONS
+          .computeIfAbsent(device, _ -> new ConcurrentHashMap<>())
+          .computeIfAbsent(type.intern(), it -> kept(() -> device.options(it)));
+    }
+
+    private static <P extends Pointer> P kept(Supplier<P> constant) {
+      try (var _ = TensorScope.open()) {
+        return TensorScope.keep(constant.get());
+      }
     }
   }
 

@@ -42,7 +42,7 @@ final class AddedProjection implements FinalFunction {
     dense = layer.bind(weights);
     weight = weights.parameter(layer.name() + ".weight");
     bias = weights.parameter(layer.name() + ".bias");
-    product = new HalfProduct(List.of(weight), List.of(bias));
+    product = new HalfProduct(List.of(weight), List.of());
     this.dropout = dropout;
     this.offset = offset;
   }
@@ -70,6 +70,7 @@ final class AddedProjection implements FinalFunction {
     return y.is_cuda()
         && y.scalar_type().intern() == TYPE
         && y.is_contiguous()
+        && ResidualKernels.isFloat(bias)
         && (offset == null || takesOffset(TYPE))
         && ResidualSum.takes(TYPE, x);
   }
@@ -104,7 +105,7 @@ final class AddedProjection implements FinalFunction {
       var halves = product.halves();
       matrix = scope.handOut(halves.matrix());
       Tensor projected = product.plain(inputs, halves);
-      sum = scope.handOut(ResidualSum.of(projected, x, probability).orElseThrow());
+      sum = scope.handOut(ResidualSum.of(projected, bias, x, probability).orElseThrow());
     }
     boolean isWanted = given.requires_grad();
     AutogradFunction.record(
@@ -136,9 +137,8 @@ final class AddedProjection implements FinalFunction {
    */
   private Own own(
       Tensor y, @Nullable Tensor inputs, Tensor matrix, Summed dropped, boolean isWanted) {
-    var parameters = ofParameters(y, inputs, dropped);
-    Tensor ofWeight = parameters.get(0);
-    Tensor ofBias = parameters.get(1);
+    Tensor ofWeight = ofWeight(y, inputs, dropped);
+    Tensor ofBias = bias.requires_grad() ? dropped.sums() : new Tensor();
     if (!isWanted) {
       return new Own(new Tensor(), ofWeight, ofBias, new Tensor());
     }
@@ -151,11 +151,10 @@ final class AddedProjection implements FinalFunction {
         both.whole(), ofWeight, ofBias, offset.requires_grad() ? both.sums() : new Tensor());
   }
 
-  private List<Tensor> ofParameters(Tensor y, @Nullable Tensor inputs, Summed dropped) {
+  private Tensor ofWeight(Tensor y, @Nullable Tensor inputs, Summed dropped) {
     try (var scope = TensorScope.open()) {
       var all = product.ofParameters(inputs == null ? activated(y) : inputs, dropped);
-      all.forEach(scope::handOut);
-      return all;
+      return scope.handOut(all.getFirst());
     }
   }
 

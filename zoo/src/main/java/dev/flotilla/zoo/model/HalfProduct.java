@@ -8,6 +8,7 @@ import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.zoo.model.ColumnKernels.Summed;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
@@ -28,13 +29,16 @@ public final class HalfProduct {
   /** How many tensors the kernel takes. */
   private static final int MOST = 6;
 
-  /** Rows of a result begin at a multiple of so many elements, or the product is four times slower. */
+  /** Outputs come in multiples of so many, or a product takes four times as long. */
   private static final long ALIGNED = 8;
 
   private final List<Tensor> matrices;
   private final List<Tensor> offsets;
   private final long rows;
   private final long columns;
+
+  /** Rows of the converted matrix, the last of which may be zeros. */
+  private final long aligned;
 
   /**
    * Creates a product.
@@ -47,13 +51,15 @@ public final class HalfProduct {
     this.offsets = List.copyOf(offsets);
     rows = matrices.stream().mapToLong(matrix -> matrix.size(0)).sum();
     columns = matrices.getFirst().size(1);
+    boolean isOne = matrices.size() == 1 && rows > ALIGNED;
+    aligned = isOne ? Math.ceilDiv(rows, ALIGNED) * ALIGNED : rows;
   }
 
   /**
    * Parameters in bf16.
    *
-   * @param matrix outputs × inputs
-   * @param offset over the outputs; undefined without one
+   * @param matrix outputs × inputs, with rows of zeros behind them up to a multiple
+   * @param offset over the outputs, likewise; undefined without one
    */
   record Halves(Tensor matrix, Tensor offset) {}
 
@@ -85,46 +91,56 @@ public final class HalfProduct {
 
   /** Converts the parameters. */
   Halves halves() {
-    var parameters = parameters();
-    var device = ComputeDevice.of(parameters.getFirst());
-    long count = rows * (columns + (offsets.isEmpty() ? 0 : 1));
-    Tensor all = device.empty(torch.ScalarType.BFloat16, count);
-    try (var _ = TensorScope.open()) {
-      int lanes = LANES;
-      long end = 0;
-      List<Object> arguments = new ArrayList<>();
-      for (int i = 0; i < MOST; i++) {
-        if (i < parameters.size()) {
-          var parameter = parameters.get(i);
-          end += parameter.numel();
-          lanes = Math.min(lanes, KernelSource.lanes(LANES, parameter.numel(), parameter));
-        }
-        arguments.add(i < parameters.size() ? parameters.get(i) : GpuKernel.ABSENT);
+    var device = ComputeDevice.of(matrices.getFirst());
+    boolean hasOffset = !offsets.isEmpty();
+    Tensor all =
+        device.empty(torch.ScalarType.BFloat16, aligned + (hasOffset ? offsetRows() : 0), columns);
+    convert(device, all);
+    return hasOffset
+        ? new Halves(
+            all.narrow(0, 0, aligned),
+            all.view(-1).narrow(0, aligned * columns, aligned))
+        : new Halves(all, new Tensor());
+  }
+
+  /** The offset lies behind the matrix, in as many whole rows as it fills. */
+  private long offsetRows() {
+    return Math.ceilDiv(aligned, columns);
+  }
+
+  private void convert(ComputeDevice device, Tensor all) {
+    List<Object> arguments = new ArrayList<>();
+    int lanes = LANES;
+    long end = 0;
+    for (var kind : List.of(matrices, offsets)) {
+      for (var parameter : kind) {
+        end += parameter.numel();
+        lanes = Math.min(lanes, KernelSource.lanes(LANES, parameter.numel(), parameter));
+        arguments.add(parameter);
         arguments.add(end);
       }
-      arguments.add(all);
-      int blocks = Math.toIntExact(Math.ceilDiv(count, (long) THREADS * lanes));
-      var kernel = KernelSource.HALF.kernels(device, true, lanes).orElseThrow().get("halves");
-      kernel.launch(blocks, THREADS, arguments.toArray());
+      long gap = kind.isEmpty() ? 0 : (aligned - rows) * (kind == matrices ? columns : 1);
+      if (gap > 0) {
+        end += gap;
+        lanes = Math.min(lanes, gap % LANES == 0 ? LANES : 1);
+        arguments.add(GpuKernel.ABSENT);
+        arguments.add(end);
+      }
     }
-    Tensor matrix = all.narrow(0, 0, rows * columns).view(rows, columns);
-    return new Halves(
-        matrix, offsets.isEmpty() ? new Tensor() : all.narrow(0, rows * columns, rows));
+    while (arguments.size() < 2 * MOST) {
+      arguments.add(GpuKernel.ABSENT);
+      arguments.add(end);
+    }
+    arguments.add(all);
+    int blocks = Math.toIntExact(Math.ceilDiv(end, (long) THREADS * lanes));
+    var kernels = KernelSource.HALF.kernels(device, true, lanes).orElseThrow();
+    Objects.requireNonNull(kernels.get("halves")).launch(blocks, THREADS, arguments.toArray());
   }
 
   /** Returns the product of an input in bf16, which nothing is recorded of. */
   Tensor plain(Tensor input, Halves halves) {
-    if (rows % ALIGNED == 0 || offsets.isEmpty() || input.dim() != 2) {
-      return torch.linear(input, halves.matrix(), new TensorOptional(halves.offset()));
-    }
-    long count = input.numel() / columns;
-    long aligned = Math.ceilDiv(rows, ALIGNED) * ALIGNED;
-    Tensor output =
-        ComputeDevice.of(input)
-            .empty(torch.ScalarType.BFloat16, count, aligned)
-            .narrow(1, 0, rows);
-    torch.addmm_out(output, halves.offset(), input, halves.matrix().t());
-    return output;
+    Tensor output = torch.linear(input, halves.matrix(), new TensorOptional(halves.offset()));
+    return aligned == rows ? output : output.narrow(-1, 0, rows).detach();
   }
 
   /**
@@ -149,11 +165,21 @@ public final class HalfProduct {
 
   /** Returns the gradient of the input, given that of the output. */
   Tensor ofInput(Tensor input, Tensor matrix, Tensor gradient) {
-    return flat(gradient).mm(matrix).view(input.shape());
+    Tensor outputs = flat(gradient);
+    return (aligned == rows ? outputs : filledUp(outputs)).mm(matrix).view(input.shape());
   }
 
   private Tensor flat(Tensor gradient) {
     return gradient.dim() == 2 ? gradient : gradient.reshape(-1, rows);
+  }
+
+  /** What lies between rows of a gradient is not known to be zero. */
+  private Tensor filledUp(Tensor gradient) {
+    Tensor all =
+        ComputeDevice.of(gradient).empty(torch.ScalarType.BFloat16, gradient.size(0), aligned);
+    all.narrow(1, rows, aligned - rows).zero_();
+    all.narrow(1, 0, rows).copy_(gradient);
+    return all;
   }
 
   private static void addParts(Tensor all, List<Tensor> of, List<Tensor> to) {

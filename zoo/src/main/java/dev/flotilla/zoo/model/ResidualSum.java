@@ -1,6 +1,7 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.GpuKernel;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.zoo.model.ColumnKernels.Summed;
@@ -32,10 +33,19 @@ public final class ResidualSum {
    * @param probability of dropping, 0 in evaluation
    */
   public static Optional<Tensor> of(Tensor added, Tensor x, double probability) {
+    return of(added, new Tensor(), x, probability);
+  }
+
+  /**
+   * Returns x + dropout(added + offset), of which the offset's gradient is not recorded.
+   *
+   * @param offset over the last axis, float32; undefined for none
+   */
+  static Optional<Tensor> of(Tensor added, Tensor offset, Tensor x, double probability) {
     boolean fits =
         added.is_contiguous() && added.numel() == x.numel() && added.dim() == x.dim();
     return fits && takes(added.scalar_type(), x)
-        ? Optional.of(sum(added, x, probability))
+        ? Optional.of(sum(added, offset, x, probability))
         : Optional.empty();
   }
 
@@ -54,7 +64,7 @@ public final class ResidualSum {
     return new ResidualKernels(ComputeDevice.of(x), isHalf, atOnce, THREADS, 1);
   }
 
-  private static Tensor sum(Tensor added, Tensor x, double probability) {
+  private static Tensor sum(Tensor added, Tensor offset, Tensor x, double probability) {
     long seed = seed(x);
     var type = added.scalar_type().intern();
     Tensor sum;
@@ -63,8 +73,17 @@ public final class ResidualSum {
       boolean isInPlace = ResidualKernels.isFloat(added);
       sum = scope.handOut(isInPlace ? inPlaceOf(added) : torch.empty_like(x));
       long count = sum.numel();
-      int lanes = KernelSource.lanes(ResidualKernels.AT_ONCE, count, added, x, sum);
-      List<Object> arguments = new ArrayList<>(List.of(added, x, sum, count));
+      int width = Math.toIntExact(x.size(x.dim() - 1));
+      boolean hasOffset = offset.defined();
+      // With an offset, what is read at once must lie in one row.
+      int lanes =
+          hasOffset
+              ? KernelSource.lanes(ResidualKernels.AT_ONCE, width, added, x, sum, offset)
+              : KernelSource.lanes(ResidualKernels.AT_ONCE, count, added, x, sum);
+      List<Object> arguments = new ArrayList<>();
+      arguments.add(added);
+      arguments.add(hasOffset ? offset : GpuKernel.ABSENT);
+      arguments.addAll(List.of(width, x, sum, count));
       arguments.addAll(draws(probability, seed));
       long atOnce = (long) THREADS * ResidualKernels.AT_ONCE;
       int blocks = Math.toIntExact(Math.ceilDiv(count, atOnce));

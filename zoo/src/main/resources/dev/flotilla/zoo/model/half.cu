@@ -1,5 +1,5 @@
 // Parameters of float32 one behind the other in bf16: of up to six tensors, each thread takes LANES
-// elements. LANES is 4, or 1 where a tensor has another number of elements or begins elsewhere than
+// elements. One that is absent counts as zeros. LANES is 4, or 1 where a tensor has another number of elements or begins elsewhere than
 // at a multiple of 16 bytes.
 
 #define THREADS 256
@@ -22,13 +22,22 @@ extern "C" __global__ void halves(
   if (place >= sixth_end) {
     return;
   }
-  const float* from = place < first_end    ? first + place
-                      : place < second_end ? second + (place - first_end)
-                      : place < third_end  ? third + (place - second_end)
-                      : place < fourth_end ? fourth + (place - third_end)
-                      : place < fifth_end  ? fifth + (place - fourth_end)
-                                           : sixth + (place - fifth_end);
-  const Chunk<float> whole = load(from);
+  const float* tensor = place < first_end    ? first
+                        : place < second_end ? second
+                        : place < third_end  ? third
+                        : place < fourth_end ? fourth
+                        : place < fifth_end  ? fifth
+                                             : sixth;
+  const u64 start = place < first_end    ? 0
+                    : place < second_end ? first_end
+                    : place < third_end  ? second_end
+                    : place < fourth_end ? third_end
+                    : place < fifth_end  ? fourth_end
+                                         : fifth_end;
+  Chunk<float> whole = {};
+  if (tensor != nullptr) {
+    whole = load(tensor + (place - start));
+  }
   Chunk<bf16> half;
   narrow(whole.at, half);
   store(result + place, half);

@@ -1,5 +1,5 @@
 // How each half of an encoder layer ends, in two kernels instead of five passes over memory:
-//   s = x + dropout(p)   and   y = gamma (s - mean) / deviation + beta, with a copy of y in bf16,
+//   s = x + dropout(p + b)   and   y = gamma (s - mean) / deviation + beta, with a copy of y in bf16,
 // and the gradient of the latter; that of the former is in columns.cu. What dropout keeps is a
 // function of seed and place, so that backward and recompute draw it again instead of reading a
 // mask.
@@ -25,9 +25,12 @@ __device__ inline void for_dropped(
   }
 }
 
-// The sum may lie where the added numbers were: a thread reads them before it writes there.
+// The sum may lie where the added numbers were: a thread reads them before it writes there. The
+// offset of their columns may be absent; width is that of a row.
 extern "C" __global__ void add_dropped(
     const Given* added,
+    const float* __restrict__ offset,
+    unsigned int width,
     const float* __restrict__ x,
     float* sum,
     u64 length,
@@ -37,10 +40,18 @@ extern "C" __global__ void add_dropped(
   for_dropped(length, seed, dropped, scale, [=](u64 place, const float* factor) {
     const Chunk<Given> a = load(added + place);
     const Chunk<float> b = load(x + place);
-    Chunk<float> s;
+    Chunk<float> o, s;
 #pragma unroll
     for (int i = 0; i < LANES; ++i) {
-      s.at[i] = b.at[i] + times(widened(a.at[i]), factor[i]);
+      o.at[i] = 0;
+    }
+    if (offset != nullptr) {
+      // Of few elements, which is the rule, the quicker division will do.
+      o = load(offset + (length >> 32 == 0 ? (unsigned int) place % width : place % width));
+    }
+#pragma unroll
+    for (int i = 0; i < LANES; ++i) {
+      s.at[i] = b.at[i] + times(widened(a.at[i]) + o.at[i], factor[i]);
     }
     store(sum + place, s);
   });
