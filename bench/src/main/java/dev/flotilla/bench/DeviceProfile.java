@@ -3,6 +3,7 @@ package dev.flotilla.bench;
 import dev.flotilla.bench.GpuTrace.Activity;
 import dev.flotilla.bench.GpuTrace.Kind;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +21,7 @@ final class DeviceProfile {
 
   private static final int WARM_UP = 40;
   private static final int SHOWN = 45;
+  private static final int GAPS = 12;
   private static final String OTHERS = "other kernels";
 
   /** What the name of a kernel tells about its part, in the order in which they are looked for. */
@@ -85,10 +87,11 @@ final class DeviceProfile {
     line("the host waits", waits, steps);
     number("the host's own time", (whole - nanos(waits)) / 1e6 / steps);
     if (isLong) {
-      onGpu.stream()
-          .collect(Collectors.groupingBy(Activity::name))
-          .entrySet()
-          .stream()
+      gaps(onGpu).entrySet().stream()
+          .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+          .limit(GAPS)
+          .forEach(gap -> number("idle before " + gap.getKey(), gap.getValue() / 1e6 / steps));
+      onGpu.stream().collect(Collectors.groupingBy(Activity::name)).entrySet().stream()
           .sorted(Comparator.comparingLong(entry -> -nanos(entry.getValue())))
           .limit(SHOWN)
           .forEach(entry -> line(entry.getKey(), entry.getValue(), steps));
@@ -121,6 +124,17 @@ final class DeviceProfile {
       until = Math.max(until, activity.end());
     }
     return busy;
+  }
+
+  /** Time in which nothing runs, by the part that ends it. */
+  private static Map<String, Long> gaps(List<Activity> inOrder) {
+    Map<String, Long> gaps = new HashMap<>();
+    long until = inOrder.getFirst().start();
+    for (var activity : inOrder) {
+      gaps.merge(part(activity), Math.max(0, activity.start() - until), Long::sum);
+      until = Math.max(until, activity.end());
+    }
+    return gaps;
   }
 
   private static void line(String name, List<Activity> activities, int steps) {

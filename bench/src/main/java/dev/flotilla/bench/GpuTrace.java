@@ -69,12 +69,9 @@ final class GpuTrace implements AutoCloseable {
 
   /** Starts to listen. */
   GpuTrace() {
-    var requested =
-        upcall("give", FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS));
+    var requested = upcall("give", FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, ADDRESS));
     var completed =
-        upcall(
-            "take",
-            FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
+        upcall("take", FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
     call("cuptiActivityRegisterCallbacks", requested, completed);
     for (var kind : Kind.values()) {
       call("cuptiActivityEnable", kind.number);

@@ -249,16 +249,14 @@ final class KernelCheck {
     try (var _ = TensorScope.open()) {
       long stride = Math.ceilDiv(width, 8L) * 8;
       Tensor room = random(rows, stride).mul(new Scalar(4.0)).to(torch.ScalarType.BFloat16);
-      Tensor classes =
-          GPU.empty(torch.ScalarType.Long, rows).random_(width);
+      Tensor classes = GPU.empty(torch.ScalarType.Long, rows).random_(width);
       classes.narrow(0, 0, 1).fill_(new Scalar(-100.0));
       for (var logits : List.of(room.narrow(1, 0, width), room.narrow(1, 0, width).contiguous())) {
         Tensor given = logits.detach().set_requires_grad(true);
         Tensor loss = CrossEntropyKernel.sum(given, classes).orElseThrow();
         loss.mul(new Scalar(0.5)).backward();
         Tensor z = wide(logits);
-        Tensor exact =
-            torch.cross_entropy_loss(z, classes, new TensorOptional(), SUM, IGNORED, 0);
+        Tensor exact = torch.cross_entropy_loss(z, classes, new TensorOptional(), SUM, IGNORED, 0);
         exact.mul(new Scalar(0.5)).backward();
         var label = String.format(Locale.ROOT, "cross entropy %d x %d", rows, width);
         expect(label, loss, exact, 1e-5);

@@ -23,6 +23,8 @@ public record ComputeDevice(int index) {
   /** Main memory. */
   public static final ComputeDevice CPU = new ComputeDevice(-1);
 
+  private static final ComputeDevice FIRST = new ComputeDevice(0);
+
   /** Returns a CUDA device. */
   public static ComputeDevice cuda(int index) {
     if (index < 0 || index > Byte.MAX_VALUE) {
@@ -33,7 +35,10 @@ public record ComputeDevice(int index) {
 
   /** Returns the device of a tensor. */
   public static ComputeDevice of(Tensor tensor) {
-    return tensor.is_cuda() ? cuda(indexOf(tensor)) : CPU;
+    if (!tensor.is_cuda()) {
+      return CPU;
+    }
+    return Constants.IS_ONE_GPU ? FIRST : cuda(indexOf(tensor));
   }
 
   private static int indexOf(Tensor tensor) {
@@ -65,6 +70,7 @@ public record ComputeDevice(int index) {
   /** What each tensor is made with, made once and kept as long as the process lives. */
   private static final class Constants {
 
+    static final boolean IS_ONE_GPU = torch.cuda_device_count() == 1;
     static final MemoryFormatOptional ANY_FORMAT = kept(MemoryFormatOptional::new);
     private static final Map<ComputeDevice, Map<torch.ScalarType, TensorOptions>> OPTIONS =
         new ConcurrentHashMap<>();

@@ -90,9 +90,7 @@ public final class GpuKernel {
   private static Map<String, GpuKernel> loaded(
       NativeLibrary driver, ComputeDevice device, MemorySegment image, List<String> names) {
     Map<String, GpuKernel> kernels = new HashMap<>();
-    var start =
-        driver.handle(
-            "cuLaunchKernel", NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+    var start = driver.handle("cuLaunchKernel", NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
     try (var arena = Arena.ofConfined()) {
       var module = arena.allocate(ADDRESS);
       driver.call("cuModuleLoadData", module, image);

@@ -3,6 +3,7 @@ package dev.flotilla.model;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +60,7 @@ public final class AutogradFunction {
   private final Backward backward;
   private final List<Tensor> saved;
   private final List<Tensor> leaves;
+  private final int[] edges;
   private final Set<AutogradFunction> recorded;
   private List<Tensor> gradients = List.of();
   // A hook that Java has collected ends backward; nothing else holds them here.
@@ -67,12 +69,10 @@ public final class AutogradFunction {
   private boolean isOver;
 
   private AutogradFunction(
-      List<Tensor> inputs,
-      List<Tensor> saved,
-      Backward backward,
-      Set<AutogradFunction> recorded) {
+      List<Tensor> inputs, List<Tensor> saved, Backward backward, Set<AutogradFunction> recorded) {
     this.saved = saved.stream().map(TensorScope::keep).toList();
     this.leaves = inputs.stream().map(AutogradFunction::leaf).toList();
+    this.edges = edges(inputs, leaves);
     this.backward = backward;
     this.recorded = recorded;
   }
@@ -93,12 +93,13 @@ public final class AutogradFunction {
       recorded.add(function);
     }
     try (var _ = TensorScope.open()) {
-      Tensor joined = torch.cat(LEAVES.computeIfAbsent(inputs.size(), AutogradFunction::leaves));
+      int edges = Math.max(1, function.edges.length);
+      Tensor joined = torch.cat(LEAVES.computeIfAbsent(edges, AutogradFunction::leaves));
       Node node = joined.grad_fn();
       node.clear_input_metadata();
-      for (int i = 0; i < inputs.size(); i++) {
-        boolean isHere = function.leaves.get(i).defined() && !areLeavesWatched;
-        node.set_next_edge(i, isHere ? new Edge() : edge(inputs.get(i)));
+      node.set_next_edge(0, new Edge());
+      for (int i = 0; i < function.edges.length; i++) {
+        node.set_next_edge(i, edge(inputs.get(function.edges[i])));
       }
       node.add_pre_hook(function.taking);
       node.add_post_hook(function.giving);
@@ -121,9 +122,19 @@ public final class AutogradFunction {
     return TensorScope.keep(isLeaf ? new Tensor(input) : new Tensor());
   }
 
-  /** Any function of a tensor leads to where its gradient goes. */
+  /** Any function of a parameter leads to where its gradient goes. */
   private static Edge edge(Tensor input) {
-    return input.requires_grad() ? input.view_as(input).grad_fn().next_edge(0) : new Edge();
+    return input.is_leaf()
+        ? input.view_as(input).grad_fn().next_edge(0)
+        : new Edge(input.grad_fn(), Math.toIntExact(input.output_nr()));
+  }
+
+  /** Inputs whose gradients the graph has to pass on, or to tell of. */
+  private static int[] edges(List<Tensor> inputs, List<Tensor> leaves) {
+    return IntStream.range(0, inputs.size())
+        .filter(i -> inputs.get(i).requires_grad())
+        .filter(i -> areLeavesWatched || !leaves.get(i).defined())
+        .toArray();
   }
 
   private static TensorVector leaves(int count) {
@@ -185,20 +196,21 @@ public final class AutogradFunction {
   }
 
   /**
-   * Adds the gradient of a parameter where it belongs, and returns what is left to add. The graph
-   * would copy it, as Java holds it too. What waits for the parameter hears of it all the same.
+   * Adds the gradient of a parameter where it belongs. The graph would copy it, as Java holds it
+   * too; what waits for the parameter hears of it all the same.
    */
-  private static Tensor leftToGraph(Tensor leaf, Tensor gradient) {
+  private void addToLeaf(Tensor leaf, Tensor gradient) {
     if (!leaf.defined() || !gradient.defined()) {
-      return gradient;
+      return;
     }
     Tensor sum = leaf.grad();
     if (sum.defined()) {
       sum.add_(gradient);
-    } else {
-      leaf.mutable_grad().put(gradient);
+      return;
     }
-    return new Tensor();
+    // What has come in may be others' too, and this one is added to.
+    boolean isGiven = gradients.stream().anyMatch(gradient::is_same);
+    leaf.mutable_grad().put(isGiven ? gradient.clone() : gradient);
   }
 
   private final class Taking extends FunctionPreHook {
@@ -223,11 +235,16 @@ public final class AutogradFunction {
       }
       try (var _ = TensorScope.open();
           var _ = new NoGradGuard()) {
-        var results = backward.apply(gradients).toArray(Tensor[]::new);
-        for (int i = 0; i < results.length; i++) {
-          results[i] = leftToGraph(leaves.get(i), results[i]);
+        var all = backward.apply(gradients);
+        for (int i = 0; i < all.size(); i++) {
+          addToLeaf(leaves.get(i), all.get(i));
         }
-        var result = returned(new TensorVector(results));
+        var results =
+            Arrays.stream(edges)
+                .mapToObj(i -> leaves.get(i).defined() ? new Tensor() : all.get(i))
+                .toArray(Tensor[]::new);
+        var result =
+            returned(results.length == 0 ? new TensorVector(1) : new TensorVector(results));
         end();
         return result;
       }

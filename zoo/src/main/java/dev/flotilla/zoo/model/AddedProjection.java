@@ -37,8 +37,7 @@ final class AddedProjection implements FinalFunction {
   private final double dropout;
   private final @Nullable Tensor offset;
 
-  private AddedProjection(
-      Linear layer, Weights weights, double dropout, @Nullable Tensor offset) {
+  private AddedProjection(Linear layer, Weights weights, double dropout, @Nullable Tensor offset) {
     dense = layer.bind(weights);
     weight = weights.parameter(layer.name() + ".weight");
     bias = weights.parameter(layer.name() + ".bias");
@@ -116,8 +115,7 @@ final class AddedProjection implements FinalFunction {
           Tensor gradient = gradients.getFirst().contiguous();
           var dropped = ResidualSum.gradient(gradient, TYPE, probability, seed);
           var own = own(y, inputs, matrix, dropped, isWanted);
-          List<Tensor> all =
-              new ArrayList<>(List.of(own.y(), gradient, own.weight(), own.bias()));
+          List<Tensor> all = new ArrayList<>(List.of(own.y(), gradient, own.weight(), own.bias()));
           if (offset != null) {
             all.add(own.offset());
           }

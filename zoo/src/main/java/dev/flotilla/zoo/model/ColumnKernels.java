@@ -24,7 +24,7 @@ import org.bytedeco.pytorch.global.torch;
 record ColumnKernels(
     Map<String, GpuKernel> kernels, ComputeDevice device, long rows, int width, int tiles) {
 
-  private static final int THREADS = 256;
+  private static final int THREADS = KernelSource.THREADS;
   private static final int ACROSS = 32;
   private static final int DOWN = THREADS / ACROSS;
 

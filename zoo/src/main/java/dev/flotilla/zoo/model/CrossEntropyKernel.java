@@ -34,9 +34,7 @@ public final class CrossEntropyKernel {
             && logits.stride(1) == 1
             && classes.is_contiguous()
             && width <= (long) LANES * THREADS * MOST_CHUNKS;
-    return fits
-        ? kernels(logits).map(kernels -> sum(kernels, logits, classes))
-        : Optional.empty();
+    return fits ? kernels(logits).map(kernels -> sum(kernels, logits, classes)) : Optional.empty();
   }
 
   private static Optional<Map<String, GpuKernel>> kernels(Tensor logits) {
@@ -47,7 +45,7 @@ public final class CrossEntropyKernel {
     return chunks > (long) MOST_CHUNKS * LANES
         ? Optional.empty()
         : KernelSource.CROSS_ENTROPY.kernels(
-            ComputeDevice.of(logits), true, lanes, "THREADS=" + THREADS, "CHUNKS=" + chunks);
+            ComputeDevice.of(logits), true, lanes, THREADS, (int) chunks);
   }
 
   private static Tensor sum(Map<String, GpuKernel> kernels, Tensor given, Tensor classes) {

@@ -23,7 +23,7 @@ import org.bytedeco.pytorch.global.torch;
  */
 public final class HalfProduct {
 
-  private static final int THREADS = 256;
+  private static final int THREADS = KernelSource.THREADS;
   private static final int LANES = 4;
 
   /** How many tensors the kernel takes. */
@@ -97,9 +97,7 @@ public final class HalfProduct {
         device.empty(torch.ScalarType.BFloat16, aligned + (hasOffset ? offsetRows() : 0), columns);
     convert(device, all);
     return hasOffset
-        ? new Halves(
-            all.narrow(0, 0, aligned),
-            all.view(-1).narrow(0, aligned * columns, aligned))
+        ? new Halves(all.narrow(0, 0, aligned), all.view(-1).narrow(0, aligned * columns, aligned))
         : new Halves(all, new Tensor());
   }
 
@@ -112,14 +110,14 @@ public final class HalfProduct {
     List<Object> arguments = new ArrayList<>();
     int lanes = LANES;
     long end = 0;
-    for (var kind : List.of(matrices, offsets)) {
-      for (var parameter : kind) {
+    for (boolean isMatrix : new boolean[] {true, false}) {
+      for (var parameter : isMatrix ? matrices : offsets) {
         end += parameter.numel();
         lanes = Math.min(lanes, KernelSource.lanes(LANES, parameter.numel(), parameter));
         arguments.add(parameter);
         arguments.add(end);
       }
-      long gap = kind.isEmpty() ? 0 : (aligned - rows) * (kind == matrices ? columns : 1);
+      long gap = isMatrix ? (aligned - rows) * columns : offsets.isEmpty() ? 0 : aligned - rows;
       if (gap > 0) {
         end += gap;
         lanes = Math.min(lanes, gap % LANES == 0 ? LANES : 1);
@@ -188,9 +186,7 @@ public final class HalfProduct {
       long length = parameter.size(0);
       boolean isWhole = all.defined() && length == all.size(0);
       to.add(
-          !parameter.requires_grad()
-              ? new Tensor()
-              : isWhole ? all : all.narrow(0, from, length));
+          !parameter.requires_grad() ? new Tensor() : isWhole ? all : all.narrow(0, from, length));
       from += length;
     }
   }
@@ -254,8 +250,6 @@ public final class HalfProduct {
   private Summed summed(Tensor gradient) {
     boolean isMatrix = gradient.dim() == 2 && gradient.stride(1) == 1;
     Tensor matrix = isMatrix ? gradient : gradient.reshape(-1, rows).contiguous();
-    return offsets.isEmpty()
-        ? new Summed(matrix, new Tensor())
-        : ColumnKernels.summed(matrix);
+    return offsets.isEmpty() ? new Summed(matrix, new Tensor()) : ColumnKernels.summed(matrix);
   }
 }

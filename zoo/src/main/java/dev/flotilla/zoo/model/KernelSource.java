@@ -4,7 +4,6 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.GpuKernel;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,15 +14,26 @@ import org.bytedeco.pytorch.Tensor;
 /** Where kernels of our own are written down, and those that have been compiled. */
 enum KernelSource {
   RESIDUAL("residual.cu", "add_dropped", "layer_norm", "layer_norm_gradient"),
-  COLUMNS(
-      "columns.cu", "bias_gelu", "bias_gelu_gradient", "dropped_gradient", "columns_joined"),
+  COLUMNS("columns.cu", "bias_gelu", "bias_gelu_gradient", "dropped_gradient", "columns_joined"),
   HALF("half.cu", "halves"),
   CROSS_ENTROPY("cross_entropy.cu", "cross_entropy");
 
+  /** Threads of a block where rows do not tell. */
+  static final int THREADS = 256;
+
   private static final String COMMON = "common.cuh";
 
-  /** Kernels for a device and options of the compiler. */
-  private record Wanted(ComputeDevice device, List<String> options) {}
+  /** Kernels for a device, and numbers that the compiler sets. */
+  private record Wanted(ComputeDevice device, boolean isHalf, int lanes, int threads, int chunks) {
+
+    List<String> options() {
+      return List.of(
+          "-DHALF=" + (isHalf ? 1 : 0),
+          "-DLANES=" + lanes,
+          "-DTHREADS=" + threads,
+          "-DCHUNKS=" + chunks);
+    }
+  }
 
   private final String file;
   private final List<String> names;
@@ -39,13 +49,21 @@ enum KernelSource {
    *
    * @param isHalf whether what is given to them is bf16 and not float32
    * @param lanes elements that a thread reads at once
-   * @param more names of further numbers and their values, as {@code THREADS=256}
+   */
+  Optional<Map<String, GpuKernel>> kernels(ComputeDevice device, boolean isHalf, int lanes) {
+    return kernels(device, isHalf, lanes, THREADS, 1);
+  }
+
+  /**
+   * Returns the kernels for rows of one length.
+   *
+   * @param threads of a block
+   * @param chunks of a row, each of so many elements, that a thread takes
    */
   Optional<Map<String, GpuKernel>> kernels(
-      ComputeDevice device, boolean isHalf, int lanes, String... more) {
-    List<String> options = new ArrayList<>(List.of("HALF=" + (isHalf ? 1 : 0), "LANES=" + lanes));
-    options.addAll(List.of(more));
-    return compiled.computeIfAbsent(new Wanted(device, options), this::compile);
+      ComputeDevice device, boolean isHalf, int lanes, int threads, int chunks) {
+    return compiled.computeIfAbsent(
+        new Wanted(device, isHalf, lanes, threads, chunks), this::compile);
   }
 
   private Optional<Map<String, GpuKernel>> compile(Wanted wanted) {
@@ -53,7 +71,7 @@ enum KernelSource {
         wanted.device(),
         file,
         new SequenceInputStream(text(COMMON), text(file)),
-        wanted.options().stream().map(option -> "-D" + option).toList(),
+        wanted.options(),
         names);
   }
 

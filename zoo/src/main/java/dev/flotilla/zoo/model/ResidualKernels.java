@@ -46,7 +46,6 @@ record ResidualKernels(ComputeDevice device, boolean isHalf, int atOnce, int thr
   }
 
   private Optional<Map<String, GpuKernel>> compiled() {
-    return KernelSource.RESIDUAL.kernels(
-        device, isHalf, atOnce, "THREADS=" + threads, "CHUNKS=" + chunks);
+    return KernelSource.RESIDUAL.kernels(device, isHalf, atOnce, threads, chunks);
   }
 }

@@ -21,7 +21,7 @@ import org.bytedeco.pytorch.global.torch;
  */
 public final class ResidualSum {
 
-  private static final int THREADS = 256;
+  private static final int THREADS = KernelSource.THREADS;
   private static final double DRAWS = 0x1p32;
 
   private ResidualSum() {}
@@ -42,8 +42,7 @@ public final class ResidualSum {
    * @param offset over the last axis, float32; undefined for none
    */
   static Optional<Tensor> of(Tensor added, Tensor offset, Tensor x, double probability) {
-    boolean fits =
-        added.is_contiguous() && added.numel() == x.numel() && added.dim() == x.dim();
+    boolean fits = added.is_contiguous() && added.numel() == x.numel() && added.dim() == x.dim();
     return fits && takes(added.scalar_type(), x)
         ? Optional.of(sum(added, offset, x, probability))
         : Optional.empty();

@@ -8,7 +8,6 @@
 //
 // Set by the compiler's options: HALF, whether the matrices are bf16 and not float; LANES, 8, 4 or 1.
 
-#define THREADS 256
 #define ACROSS 32
 #define DOWN (THREADS / ACROSS)
 #define AHEAD 4

@@ -2,7 +2,6 @@
 // elements. One that is absent counts as zeros. LANES is 4, or 1 where a tensor has another number of elements or begins elsewhere than
 // at a multiple of 16 bytes.
 
-#define THREADS 256
 
 extern "C" __global__ void halves(
     const float* first,
