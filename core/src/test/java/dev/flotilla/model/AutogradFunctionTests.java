@@ -7,9 +7,11 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.pytorch.FunctionPostHook;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
 import org.junit.jupiter.api.Test;
 
 /** x w and x + w, with gradients by hand, against libtorch's own. */
@@ -65,6 +67,50 @@ class AutogradFunctionTests {
       // L = Σ (2 x w)² + Σ (2 x + w): 8 x w² + 2 and 8 x² w + 1.
       assertThat(gradient(x)).containsExactly(8 * 16 + 2, 8 * 2 * 25 + 2, 8 * 3 * 36 + 2);
       assertThat(gradient(w)).containsExactly(8 * 4 + 1, 8 * 4 * 5 + 1, 8 * 9 * 6 + 1);
+    }
+  }
+
+  private static Tensor identity(Tensor x) {
+    Tensor output;
+    try (var scope = TensorScope.open();
+        var _ = new NoGradGuard()) {
+      output = scope.handOut(x.clone());
+    }
+    AutogradFunction.record(List.of(x), List.of(output), List.of(), gradients -> gradients);
+    return output;
+  }
+
+  @Test
+  void severalFunctionsOfAParameterAddUp() {
+    try (var _ = TensorScope.open()) {
+      Tensor x = numbers(1, 2);
+      Tensor other = numbers(5, 6);
+      // Libtorch gives both terms of a sum the same tensor as their gradient.
+      identity(x).add(identity(other)).add(identity(x)).sum().backward();
+      assertThat(gradient(x)).containsExactly(2, 2);
+      assertThat(gradient(other)).containsExactly(1, 1);
+    }
+  }
+
+  @Test
+  void whoWaitsForAParameterHearsOfItsGradient() {
+    try (var _ = TensorScope.open()) {
+      AutogradFunction.watchLeaves();
+      Tensor x = numbers(1, 2);
+      List<Boolean> isThere = new ArrayList<>();
+      var adding = x.view_as(x).grad_fn().next_edge(0).function();
+      var hook =
+          new FunctionPostHook() {
+            @Override
+            public TensorVector apply(TensorVector outputs, TensorVector inputs) {
+              isThere.add(x.grad().defined());
+              return outputs;
+            }
+          };
+      long key = adding.add_post_hook(hook);
+      identity(x).sum().backward();
+      adding.del_post_hook(key);
+      assertThat(isThere).containsExactly(true);
     }
   }
 

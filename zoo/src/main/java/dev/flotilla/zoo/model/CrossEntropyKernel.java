@@ -6,6 +6,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.AutogradFunction;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
@@ -49,36 +50,33 @@ public final class CrossEntropyKernel {
   }
 
   private static Tensor sum(Map<String, GpuKernel> kernels, Tensor given, Tensor classes) {
+    int width = Math.toIntExact(given.size(1));
     Tensor loss;
     Tensor gradient;
     try (var scope = TensorScope.open();
         var _ = new NoGradGuard()) {
-      Tensor logits = given.detach();
-      long rows = logits.size(0);
-      long stride = logits.stride(0);
-      var device = ComputeDevice.of(logits);
-      gradient =
-          scope.handOut(
-              device.empty(torch.ScalarType.BFloat16, rows, stride).narrow(1, 0, logits.size(1)));
+      long rows = given.size(0);
+      var device = ComputeDevice.of(given);
+      // With the gaps between rows, so that one pass without gaps scales it.
+      gradient = scope.handOut(device.empty(torch.ScalarType.BFloat16, rows, given.stride(0)));
       Tensor losses = device.empty(torch.ScalarType.Float, rows);
-      kernels
-          .get("cross_entropy")
+      Objects.requireNonNull(kernels.get("cross_entropy"))
           .launch(
               Math.toIntExact(rows),
               THREADS,
-              logits,
+              given,
               classes,
               gradient,
               losses,
-              Math.toIntExact(logits.size(1)),
-              stride);
+              width,
+              given.stride(0));
       loss = scope.handOut(losses.sum());
     }
     AutogradFunction.record(
         List.of(given),
         List.of(loss),
         List.of(gradient),
-        gradients -> List.of(gradient.mul_(gradients.getFirst())));
+        gradients -> List.of(gradient.mul_(gradients.getFirst()).narrow(1, 0, width)));
     return loss;
   }
 }
