@@ -122,11 +122,7 @@ record ColumnKernels(
     return on.summing("dropped_gradient", result, List.of(gradient, result), draws);
   }
 
-  /**
-   * Returns three matrices of one shape side by side, and the sums of all columns.
-   *
-   * @param parts without gaps
-   */
+  /** Returns three matrices of one shape, without gaps, side by side, and all columns' sums. */
   static Summed joined(Tensor first, Tensor second, Tensor third) {
     var type = first.scalar_type().intern();
     long each = width(first);

@@ -12,11 +12,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.bytedeco.pytorch.Tensor;
 
 /** Where kernels of our own are written down, and those that have been compiled. */
-enum KernelSource {
-  RESIDUAL("residual.cu", "add_dropped", "layer_norm", "layer_norm_gradient"),
-  COLUMNS("columns.cu", "bias_gelu", "bias_gelu_gradient", "dropped_gradient", "columns_joined"),
-  HALF("half.cu", "halves"),
-  CROSS_ENTROPY("cross_entropy.cu", "cross_entropy");
+final class KernelSource {
+
+  static final KernelSource RESIDUAL =
+      new KernelSource("residual.cu", "add_dropped", "layer_norm", "layer_norm_gradient");
+  static final KernelSource COLUMNS =
+      new KernelSource(
+          "columns.cu", "bias_gelu", "bias_gelu_gradient", "dropped_gradient", "columns_joined");
+  static final KernelSource HALF = new KernelSource("half.cu", "halves");
+  static final KernelSource CROSS_ENTROPY =
+      new KernelSource("cross_entropy.cu", "cross_entropy");
 
   /** Threads of a block where rows do not tell. */
   static final int THREADS = 256;
@@ -39,7 +44,7 @@ enum KernelSource {
   private final List<String> names;
   private final Map<Wanted, Optional<Map<String, GpuKernel>>> compiled = new ConcurrentHashMap<>();
 
-  KernelSource(String file, String... names) {
+  private KernelSource(String file, String... names) {
     this.file = file;
     this.names = List.of(names);
   }
