@@ -11,19 +11,25 @@ final class GlooConnection {
 
   private GlooConnection() {}
 
-  /** Connects all ranks of a roster with each other; all of them must be there. */
+  /**
+   * Connects all ranks of a roster with each other; all of them must be there.
+   *
+   * @param beforeConnecting runs when this rank listens, before it connects to anybody
+   */
   static NativeGroup open(
       MeetingPoint store,
       String prefix,
       Roster roster,
       int rank,
       InetAddress address,
-      CollectiveSettings settings) {
+      CollectiveSettings settings,
+      Runnable beforeConnecting) {
     try (var _ = TensorScope.open();
         var _ = NativeOutput.held()) {
       var options =
           ProcessGroupGloo.Options.create(new Milliseconds(settings.joinTimeout().toMillis()));
       var device = ProcessGroupGloo.createDeviceForHostname(address.getHostAddress());
+      beforeConnecting.run();
       options.devices(new GlooDeviceVector(device)).threads(settings.threads());
       var group = new ProcessGroupGloo(store.part(prefix), rank, roster.size(), options);
       return new NativeGroup(TensorScope.keep(group), roster, _ -> {});

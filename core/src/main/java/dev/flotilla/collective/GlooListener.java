@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.flotilla.collective.CFunction.CError;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,12 +58,43 @@ final class GlooListener {
       return all.stream()
           .filter(it -> !it.isListening() && ports.contains(it.port()))
           .map(it -> it.remote().getHostAddress())
-          .filter(address -> !roster.addresses().contains(address))
+          .filter(address -> !isMember(address, roster))
           .distinct()
           .limit(MOST_STRANGERS)
           .toList();
     } catch (IOException e) {
       return List.of();
+    }
+  }
+
+  /** What is carried to this host comes from loopback, whichever address stands for its own. */
+  private static boolean isMember(String address, Roster roster) {
+    return roster.addresses().contains(address)
+        || (roster.isOnLoopback() && InetAddress.ofLiteral(address).isLoopbackAddress());
+  }
+
+  /**
+   * Returns the port at an address on which the group listens.
+   *
+   * @throws RendezvousException if there is none, or several
+   */
+  int port(InetAddress address) {
+    try {
+      Set<String> own = sockets().keySet();
+      List<Integer> ports =
+          KernelSocket.all().stream()
+              .filter(it -> it.isListening() && own.contains(it.name()))
+              .filter(it -> it.local().equals(address))
+              .map(KernelSocket::port)
+              .toList();
+      if (ports.size() != 1) {
+        throw new RendezvousException(
+            "the port of Gloo at %s is not found among %s"
+                .formatted(address.getHostAddress(), ports));
+      }
+      return ports.getFirst();
+    } catch (IOException e) {
+      throw new RendezvousException("the kernel's list of sockets cannot be read", e);
     }
   }
 

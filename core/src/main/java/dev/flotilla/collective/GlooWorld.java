@@ -74,6 +74,11 @@ final class GlooWorld {
       CollectiveSettings settings,
       Map<String, String> environment) {
     var master = MasterAddress.resolve(tcp);
+    var relayed = environment.get(RankEnvironment.RELAY_ADDRESS);
+    if (relayed != null) {
+      var meeting = meetingPoint(world, tcp, master, settings, environment);
+      return new GlooWorld(world, meeting, InetAddress.ofLiteral(relayed), settings);
+    }
     var network = environment.getOrDefault("GLOO_SOCKET_IFNAME", "").split(",", 2)[0].strip();
     var chosen = network.isEmpty() ? null : LocalAddress.ofInterface(network);
     var store = meetingPoint(world, tcp, master, settings, environment);

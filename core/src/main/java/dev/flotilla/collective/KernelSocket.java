@@ -12,12 +12,14 @@ import java.util.List;
 /**
  * A TCP socket of this network, as the kernel lists it.
  *
+ * @param local its own address
  * @param port its own port
  * @param remote address of its other end
  * @param isListening whether it has no other end, and waits for one
  * @param name what its descriptors are links to
  */
-record KernelSocket(int port, InetAddress remote, boolean isListening, String name) {
+record KernelSocket(
+    InetAddress local, int port, InetAddress remote, boolean isListening, String name) {
 
   private static final String LISTENING = "0A";
 
@@ -39,6 +41,7 @@ record KernelSocket(int port, InetAddress remote, boolean isListening, String na
   private static KernelSocket parse(String[] fields) {
     int port = Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16);
     return new KernelSocket(
+        address(fields[1].substring(0, fields[1].indexOf(':'))),
         port,
         address(fields[2].substring(0, fields[2].indexOf(':'))),
         fields[3].equals(LISTENING),

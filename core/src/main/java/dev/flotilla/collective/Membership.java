@@ -18,12 +18,21 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
   NativeGroup form(String name, Roster roster, int rank) {
     var key = JobLink.ofThisProcess().pairKey();
     return key.isEmpty()
-        ? connect(name, roster, rank, GlooListener.beforeForming())
+        ? connect(name, roster, rank, GlooListener.beforeForming(), GlooRelay.of(roster))
         : formProved(name, roster, rank, key.get());
   }
 
-  private NativeGroup connect(String name, Roster roster, int rank, GlooListener listener) {
-    var group = GlooConnection.open(store, name + "/gloo", roster, rank, address, settings);
+  private NativeGroup connect(
+      String name, Roster roster, int rank, GlooListener listener, GlooRelay relay) {
+    var group =
+        GlooConnection.open(
+            store,
+            name + "/gloo",
+            roster,
+            rank,
+            address,
+            settings,
+            () -> openRelay(name, roster, rank, listener, relay));
     try {
       // Otherwise a rank could leave while another is still connecting to it, which then fails.
       await(name + "/connected/", rank, roster.size(), roster.self(), "connected");
@@ -32,6 +41,15 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
       var strangers = named(listener.strangers(roster));
       group.close();
       throw strangers.isEmpty() ? e : new RendezvousException(e.getMessage() + strangers, e);
+    }
+  }
+
+  /** Whoever connects must find every rank of another host on its own. */
+  private void openRelay(
+      String name, Roster roster, int rank, GlooListener listener, GlooRelay relay) {
+    if (relay.isNeeded()) {
+      relay.open(listener.port(address), settings.joinTimeout());
+      await(name + "/carried/", rank, roster.size(), roster.self(), "carried");
     }
   }
 
@@ -47,17 +65,19 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
     for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
       var tried = attempt == 0 ? name : "%s/again %d".formatted(name, attempt);
       var listener = GlooListener.beforeForming();
-      var group = connect(tried, roster, rank, listener);
-      var own = PairProof.problem(group, tried, rank, key, PairProof.TAKES);
-      if (!own.isEmpty()) {
-        own += named(listener.strangers(roster));
+      try (var relay = GlooRelay.of(roster)) {
+        var group = connect(tried, roster, rank, listener, relay);
+        var own = PairProof.problem(group, tried, rank, key, PairProof.TAKES);
+        if (!own.isEmpty()) {
+          own += named(listener.strangers(roster));
+        }
+        problems = problems(tried, roster, rank, own.isEmpty() ? PROVED : own);
+        if (problems.isEmpty()) {
+          listener.close();
+          return group;
+        }
+        group.close();
       }
-      problems = problems(tried, roster, rank, own.isEmpty() ? PROVED : own);
-      if (problems.isEmpty()) {
-        listener.close();
-        return group;
-      }
-      group.close();
     }
     throw new RendezvousException(
         ("unauthenticated peer: %s could not prove its connections in %d tries (%s); a stranger"

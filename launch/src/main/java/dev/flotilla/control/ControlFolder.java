@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -23,25 +22,13 @@ import java.util.Optional;
  */
 public record ControlFolder(Path path) {
 
-  /** Longest name that every system takes for a socket, in bytes. */
-  private static final int LONGEST_SOCKET_NAME = 100;
-
   /** Makes the key, and the socket that ranks connect to. */
   public ServerSocketChannel listen() throws IOException {
     write(keyFile(), JobKey.newText());
-    return isShort() ? listenOnSocket() : listenOnLoopback();
-  }
-
-  private ServerSocketChannel listenOnSocket() throws IOException {
-    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-    return server.bind(UnixDomainSocketAddress.of(socket()));
-  }
-
-  private ServerSocketChannel listenOnLoopback() throws IOException {
-    ServerSocketChannel server = ServerSocketChannel.open();
-    server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-    int port = ((InetSocketAddress) server.getLocalAddress()).getPort();
-    write(portFile(), Integer.toString(port));
+    ServerSocketChannel server = LocalSocket.listen(socket());
+    if (server.getLocalAddress() instanceof InetSocketAddress loopback) {
+      write(portFile(), Integer.toString(loopback.getPort()));
+    }
     return server;
   }
 
@@ -89,7 +76,7 @@ public record ControlFolder(Path path) {
   }
 
   private boolean isShort() {
-    return socket().toString().getBytes(StandardCharsets.UTF_8).length <= LONGEST_SOCKET_NAME;
+    return LocalSocket.canBe(socket());
   }
 
   private Path socket() {

@@ -2,6 +2,7 @@ package dev.flotilla.control;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
@@ -18,6 +19,7 @@ public final class Dial {
   private final JobKey key;
   private final Identity self;
   private final Duration patience;
+  private final Optional<SocketAddress> near;
   private final long deadline;
   private long nextTry = System.nanoTime();
   private @Nullable SocketChannel channel;
@@ -32,21 +34,33 @@ public final class Dial {
    * @param patience how long to try
    */
   public Dial(String host, int port, JobKey key, int node, Duration patience) {
-    this(host, port, key, Identity.ofHost(node), patience);
+    this(host, port, key, Identity.ofHost(node), patience, Optional.empty());
   }
 
-  private Dial(String host, int port, JobKey key, Identity self, Duration patience) {
+  private Dial(
+      String host,
+      int port,
+      JobKey key,
+      Identity self,
+      Duration patience,
+      Optional<SocketAddress> near) {
     this.host = host;
     this.port = port;
     this.key = key;
     this.self = self;
     this.patience = patience;
+    this.near = near;
     this.deadline = System.nanoTime() + patience.toNanos();
   }
 
   /** Returns a new try to connect, as the same launcher, after the connection was lost. */
   public Dial again() {
-    return new Dial(host, port, key, self, patience);
+    return new Dial(host, port, key, self, patience, near);
+  }
+
+  /** Returns the same for somebody on this host who carries the connection there. */
+  public Dial through(SocketAddress carrier) {
+    return new Dial(host, port, key, self, patience, Optional.of(carrier));
   }
 
   Connection.Greeter greeter() {
@@ -99,6 +113,11 @@ public final class Dial {
 
   /** Starts to connect once the name is known; asking for it may take long. */
   private @Nullable SocketChannel start() throws IOException {
+    if (near.isPresent()) {
+      SocketChannel connected = SocketChannel.open(near.get());
+      connected.configureBlocking(false);
+      return connected;
+    }
     if (address == null) {
       address = CompletableFuture.supplyAsync(() -> new InetSocketAddress(host, port));
     }

@@ -2,6 +2,7 @@ package dev.flotilla.control;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
@@ -120,6 +121,27 @@ public final class Hub implements AutoCloseable {
         .isPresent();
   }
 
+  /** Calls somebody, on the hub's thread, with each value that comes from now on. */
+  public void watchValues(ValueWatcher watcher) {
+    values.watch(watcher);
+  }
+
+  /** Leaves a value for everybody, as a rank would. */
+  public void put(int attempt, String key, byte[] value) {
+    var put = new Frame.Put(key, ByteBuffer.wrap(value.clone()));
+    submit(() -> values.put(attempt, put, generation));
+  }
+
+  /** Adds something that people should know to the events. */
+  public void warn(String message) {
+    events.add(new HubEvent.Warning(message));
+  }
+
+  /** Adds to the events that this launcher cannot take part in the job. */
+  public void refuse(String reason) {
+    events.add(new HubEvent.Refused(reason));
+  }
+
   /** Returns the next event, if one comes in time. */
   public Optional<HubEvent> poll(Duration longest) throws InterruptedException {
     return Optional.ofNullable(events.poll(longest.toNanos(), TimeUnit.NANOSECONDS));
@@ -227,7 +249,8 @@ public final class Hub implements AutoCloseable {
       }
       connection.receive((frame, attempt) -> handle(connection, frame, attempt));
     } catch (RefusedException e) {
-      events.add(new HubEvent.Refused(String.valueOf(e.getMessage())));
+      events.add(
+          new HubEvent.Refused("the first host's launcher refuses this one: " + e.getMessage()));
       dialled.remove(connection);
       drop(connection);
     } catch (FrameException e) {

@@ -70,6 +70,22 @@ public final class JobKey {
       // To open a pipe would wait for whoever writes to it, for ever.
       throw new IOException("%s is no regular file".formatted(file));
     }
+    requirePrivate(file);
+    String text = (isInherited ? inTime(file) : text(file)).strip();
+    if (text.length() < SHORTEST_FILE) {
+      throw new IOException(
+          "%s holds %d characters, but a key must have %d or more (openssl rand -hex 32)"
+              .formatted(file, text.length(), SHORTEST_FILE));
+    }
+    return of(text);
+  }
+
+  /**
+   * Checks that nobody else can read or write a file with a key.
+   *
+   * @throws IOException if somebody can, or it is not there
+   */
+  public static void requirePrivate(Path file) throws IOException {
     if (isOpenToOthers(file)) {
       throw new IOException(
           "%s can be read by others; a key file must have mode 0600 (chmod 600 %s)"
@@ -79,13 +95,6 @@ public final class JobKey {
       throw new IOException(
           "%s belongs to %s; a key file must be your own".formatted(file, Files.getOwner(file)));
     }
-    String text = (isInherited ? inTime(file) : text(file)).strip();
-    if (text.length() < SHORTEST_FILE) {
-      throw new IOException(
-          "%s holds %d characters, but a key must have %d or more (openssl rand -hex 32)"
-              .formatted(file, text.length(), SHORTEST_FILE));
-    }
-    return of(text);
   }
 
   /** Tells whether a name stands for an inherited descriptor, which can be read once. */

@@ -6,7 +6,7 @@ import java.util.function.Predicate;
  * Carries the values that ranks leave for each other: the first host's launcher keeps them all, and
  * the others pass on what their ranks put and ask.
  *
- * <p>All its methods run on the hub's thread, but for {@link #follow}.
+ * <p>All its methods run on the hub's thread, but for {@link #follow} and {@link #watch}.
  */
 final class ValueRelay {
 
@@ -21,6 +21,7 @@ final class ValueRelay {
   private final OpenQuestions questions = new OpenQuestions();
   private final Sender sender;
   private volatile boolean followsAnother;
+  private volatile ValueWatcher watcher = (_, _, _) -> {};
 
   ValueRelay(Sender sender) {
     this.sender = sender;
@@ -29,6 +30,22 @@ final class ValueRelay {
   /** Passes on to the first host's launcher from now on, instead of keeping. */
   void follow() {
     followsAnother = true;
+  }
+
+  void watch(ValueWatcher newcomer) {
+    watcher = newcomer;
+  }
+
+  /** Takes a value of this launcher itself. */
+  void put(int attempt, Frame.Put put, int current) {
+    if (attempt < current) {
+      return;
+    }
+    if (followsAnother) {
+      promise(attempt, put);
+    } else {
+      keep(attempt, new Frame.Value(put.key(), put.value()), current);
+    }
   }
 
   void forgetBefore(int attempt) {
@@ -84,6 +101,9 @@ final class ValueRelay {
 
   private void keep(int attempt, Frame.Value value, int current) {
     values.keep(attempt, value);
+    var bytes = new byte[value.value().remaining()];
+    value.value().duplicate().get(bytes);
+    watcher.take(attempt, value.key(), bytes);
     if (!followsAnother) {
       sender.send(Peer.Host.class::isInstance, value, attempt);
     }

@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
 final class Wire implements Closeable {
 
   private static final int READS_PER_TURN = 16;
+
+  /** What TLS begins with: a record of its greeting, version 3. */
+  private static final int GREETING_OF_TLS = 0x1603;
+
   private static final int MOST_QUEUED = 4 * 1024 * 1024;
 
   /** Takes a frame, before the next one is read: it may change how that is to be read. */
@@ -120,6 +124,10 @@ final class Wire implements Closeable {
       return null;
     }
     int length = input.getInt(input.position());
+    if (seals == null && length >>> 16 == GREETING_OF_TLS) {
+      throw new FrameException(
+          "it speaks TLS: give --secure to the launchers of all hosts, or of none");
+    }
     if (length < 1 || length > longest) {
       throw new FrameException("a frame of %d bytes is not taken".formatted(length));
     }

@@ -1,5 +1,7 @@
 package dev.flotilla.launch;
 
+import java.io.IOException;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -38,6 +40,25 @@ final class ControlAddress {
     return known
         .map(address -> new InetSocketAddress(address, port))
         .orElseGet(() -> new InetSocketAddress(port));
+  }
+
+  /**
+   * Returns the address of this host that the other hosts reach: that of the interface which {@code
+   * GLOO_SOCKET_IFNAME} names, or else the one from which it reaches the master.
+   */
+  static InetAddress own(String master, int port, Map<String, String> environment)
+      throws IOException {
+    String network = environment.getOrDefault("GLOO_SOCKET_IFNAME", "").split(",", 2)[0].strip();
+    if (!network.isEmpty()) {
+      return ofInterface(network)
+          .orElseThrow(
+              () -> new IOException("GLOO_SOCKET_IFNAME: there is no interface " + network));
+    }
+    try (var socket = new DatagramSocket()) {
+      // Connecting a datagram socket sends nothing; it asks the routing table.
+      socket.connect(new InetSocketAddress(InetAddress.getByName(master), port));
+      return socket.getLocalAddress();
+    }
   }
 
   private static Optional<InetAddress> resolved(String master) {

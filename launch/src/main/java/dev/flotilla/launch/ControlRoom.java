@@ -9,6 +9,7 @@ import dev.flotilla.control.JobKey;
 import dev.flotilla.control.Peer;
 import dev.flotilla.control.RankPlace;
 import dev.flotilla.control.SilenceWatch;
+import dev.flotilla.launch.tls.Relays;
 import dev.flotilla.control.StopVote;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -38,6 +39,7 @@ final class ControlRoom implements AutoCloseable {
   private final ControlFolder folder;
   private final Console console;
   private final OtherHosts others;
+  private final Optional<Relays> relays;
   private final SilenceWatch silence = new SilenceWatch(System::nanoTime);
   private final RankTraces traces;
   private final Set<Peer> joined = new HashSet<>();
@@ -50,11 +52,17 @@ final class ControlRoom implements AutoCloseable {
   private Frame.@Nullable StopDecision decision;
   private @Nullable FailureNotice notice;
 
-  private ControlRoom(Hub hub, ControlFolder folder, Console console, OtherHosts others) {
+  private ControlRoom(
+      Hub hub,
+      ControlFolder folder,
+      Console console,
+      OtherHosts others,
+      Optional<Relays> relays) {
     this.hub = hub;
     this.folder = folder;
     this.console = console;
     this.others = others;
+    this.relays = relays;
     this.traces = new RankTraces(console);
   }
 
@@ -76,11 +84,16 @@ final class ControlRoom implements AutoCloseable {
     try {
       hub.listenForRanks(folder.listen(), folder.key());
       var others = new OtherHosts(settings, hub);
-      if (shared.isPresent()) {
+      Optional<Relays> relays = Optional.empty();
+      if (shared.isPresent() && settings.isSecure()) {
+        relays = Optional.of(SecureStart.relays(settings, shared.get(), hub));
+        others.open(
+            masterPort, shared.get(), environment, console, relays.get(), meeting.path());
+      } else if (shared.isPresent()) {
         others.open(masterPort, shared.get(), environment, console);
       }
       folder.handOver(shared.orElse(folder.key()).derived("pairs of ranks"));
-      return new ControlRoom(hub, folder, console, others);
+      return new ControlRoom(hub, folder, console, others, relays);
     } catch (IOException | LaunchException e) {
       hub.close();
       throw e;
@@ -117,6 +130,7 @@ final class ControlRoom implements AutoCloseable {
     decision = null;
     notice = null;
     hub.expect(attempt);
+    relays.ifPresent(it -> it.begin(attempt));
     for (int rank : ranks) {
       traces.watch(rank, folder.newTrace(rank));
     }
@@ -314,5 +328,6 @@ final class ControlRoom implements AutoCloseable {
   @Override
   public void close() {
     hub.close();
+    relays.ifPresent(Relays::close);
   }
 }

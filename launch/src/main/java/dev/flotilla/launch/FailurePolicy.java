@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param jobKey file with the key that the launchers of several hosts share
  * @param insecure whether several hosts may do without one
  * @param checksCollectives whether ranks compare each collective before they carry it out
+ * @param secure how what goes between hosts is encrypted; empty for not at all
  */
 public record FailurePolicy(
     int maxRestarts,
@@ -22,7 +23,8 @@ public record FailurePolicy(
     Duration hangTimeout,
     Optional<Path> jobKey,
     boolean insecure,
-    boolean checksCollectives) {
+    boolean checksCollectives,
+    Optional<SecureMode> secure) {
 
   static final int MOST_RESTARTS = 1000;
   static final int LONGEST_SECONDS = 3600;
@@ -51,6 +53,18 @@ public record FailurePolicy(
     }
   }
 
+  /** States a policy under which nothing is encrypted. */
+  public FailurePolicy(
+      int maxRestarts,
+      Duration stopGrace,
+      Duration hangTimeout,
+      Optional<Path> jobKey,
+      boolean insecure,
+      boolean checksCollectives) {
+    this(
+        maxRestarts, stopGrace, hangTimeout, jobKey, insecure, checksCollectives, Optional.empty());
+  }
+
   /** States a policy under which several hosts need a key. */
   public FailurePolicy(
       int maxRestarts, Duration stopGrace, Duration hangTimeout, Optional<Path> jobKey) {
@@ -64,7 +78,8 @@ public record FailurePolicy(
 
   /** Returns this policy with another number of restarts. */
   public FailurePolicy withMaxRestarts(int restarts) {
-    return new FailurePolicy(restarts, stopGrace, hangTimeout, jobKey, insecure, checksCollectives);
+    return new FailurePolicy(
+        restarts, stopGrace, hangTimeout, jobKey, insecure, checksCollectives, secure);
   }
 
   boolean watchesForHangs() {

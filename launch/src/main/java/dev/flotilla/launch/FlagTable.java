@@ -27,6 +27,10 @@ final class FlagTable {
   static final String HANG_TIMEOUT = "--hang-timeout";
   static final String JOB_KEY = "--job-key-file";
   static final String INSECURE = "--insecure";
+  static final String SECURE = "--secure";
+  static final String TLS_CERT = "--tls-cert";
+  static final String TLS_KEY = "--tls-key";
+  static final String TLS_CA = "--tls-ca";
   static final String CHECK_COLLECTIVES = "--check-collectives";
   static final String GPUS = "--gpus";
   static final String BACKEND = "--backend";
@@ -135,6 +139,11 @@ final class FlagTable {
           Flag.honoured(
               "FILE", "Key by which launchers of several hosts know each other.", JOB_KEY),
           Flag.honoured("", "Several hosts without a key: whoever reaches them joins.", INSECURE),
+          Flag.honoured("", "TLS 1.3 for everything that goes between hosts.", SECURE),
+          Flag.honoured("FILE", "Certificate for --secure; one is made by default.", TLS_CERT),
+          Flag.honoured("FILE", "Its private key.", TLS_KEY),
+          Flag.honoured(
+              "FILE", "Authorities that the other hosts are trusted by.", TLS_CA, "--tls-ca-file"),
           Flag.honoured("", "Compares each collective of all ranks first.", CHECK_COLLECTIVES),
           Flag.honoured("CLASS", "Runs a program of your own in place of a recipe.", MAIN),
           Flag.honoured("JARS", "Class path of that program.", CLASS_PATH, "--classpath", "-cp"));

@@ -188,6 +188,11 @@ public record LaunchSettings(
     return nodes == 1;
   }
 
+  /** Tells whether anything leaves this host, and goes through TLS there. */
+  boolean isSecure() {
+    return !isOneHost() && policy.secure().isPresent();
+  }
+
   /** Returns the settings by the names of their flags, sorted, for printing. */
   SortedMap<String, String> arguments() {
     var arguments = new TreeMap<String, String>();
@@ -207,6 +212,18 @@ public record LaunchSettings(
     arguments.put("node_rank", Integer.toString(nodeRank));
     arguments.put("nproc_per_node", Integer.toString(processes));
     arguments.put("role", role);
+    policy
+        .secure()
+        .ifPresent(
+            it ->
+                arguments.put(
+                    "secure",
+                    isOneHost()
+                        ? "nothing leaves this host"
+                        : "TLS 1.3, "
+                            + it.files()
+                                .map(files -> files.certificate().toString())
+                                .orElse("certificate made for the job")));
     return arguments;
   }
 }

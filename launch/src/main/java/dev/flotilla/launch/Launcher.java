@@ -91,7 +91,14 @@ public final class Launcher {
       Optional<JobKey> key,
       Interruption interruption) {
     try (var folder = MeetingFolder.create(temporary, console::say)) {
-      var starter = new RankStarter(settings, folder, environment, output.terminalColumns(), cores);
+      var starter =
+          new RankStarter(
+              settings,
+              folder,
+              environment,
+              output.terminalColumns(),
+              cores,
+              SecureStart.alias(settings, key));
       prepareLogs(settings, starter);
       show(
           FleetTables.environment(

@@ -5,11 +5,14 @@ import dev.flotilla.control.FailureNotice;
 import dev.flotilla.control.Frame;
 import dev.flotilla.control.Hub;
 import dev.flotilla.control.JobKey;
+import dev.flotilla.control.LocalSocket;
 import dev.flotilla.control.Peer;
 import dev.flotilla.control.RankPlace;
+import dev.flotilla.launch.tls.Relays;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -51,6 +54,39 @@ final class OtherHosts {
   OtherHosts(LaunchSettings settings, Hub hub) {
     this.settings = settings;
     this.hub = hub;
+  }
+
+  /**
+   * Opens a secure port for the others, or connects to it.
+   *
+   * @param folder where this launcher and what carries its connections meet
+   */
+  void open(
+      int masterPort,
+      JobKey key,
+      Map<String, String> environment,
+      Console console,
+      Relays relays,
+      Path folder)
+      throws IOException {
+    int port = masterPort + 1;
+    String master = settings.masterAddress().orElseThrow();
+    ServerSocketChannel near = LocalSocket.listen(folder.resolve("hosts"));
+    if (isFirst()) {
+      hub.listenForHosts(near, key);
+      try {
+        relays.openFirst(
+            ControlAddress.choose(master, port, environment, console), near.getLocalAddress());
+      } catch (IOException e) {
+        throw MasterPort.taken(port, e);
+      }
+    } else {
+      relays.follow(near, master, port, () -> ControlAddress.own(master, port, environment));
+      dial =
+          new Dial(master, port, key, settings.nodeRank(), CONNECTING_TAKES)
+              .through(near.getLocalAddress());
+      hub.dial(dial);
+    }
   }
 
   /** Opens the port for the others, or connects to it. */

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Reads the options about failures, hangs and requests to stop. */
 final class PolicyFlags {
@@ -22,7 +23,37 @@ final class PolicyFlags {
   FailurePolicy policy() {
     boolean insecure = flags.value(FlagTable.INSECURE).isPresent();
     boolean checks = flags.value(FlagTable.CHECK_COLLECTIVES).isPresent();
-    return new FailurePolicy(maxRestarts(), stopGrace(), hangTimeout(), jobKey(), insecure, checks);
+    return new FailurePolicy(
+        maxRestarts(), stopGrace(), hangTimeout(), jobKey(), insecure, checks, secure());
+  }
+
+  private Optional<SecureMode> secure() {
+    Optional<Path> certificate = file(FlagTable.TLS_CERT);
+    Optional<Path> key = file(FlagTable.TLS_KEY);
+    Optional<Path> authority = file(FlagTable.TLS_CA);
+    long given = Stream.of(certificate, key, authority).filter(Optional::isPresent).count();
+    if (given == 1 || given == 2) {
+      flags.problem(
+          "--tls-cert, --tls-key and --tls-ca go together: give all three, or none for a"
+              + " certificate that is made for the job");
+    }
+    boolean isAskedFor = flags.value(FlagTable.SECURE).isPresent();
+    if (given > 0 && !isAskedFor) {
+      flags.problem("--tls-cert, --tls-key and --tls-ca are for --secure: give it as well");
+    }
+    return !isAskedFor
+        ? Optional.empty()
+        : Optional.of(
+            new SecureMode(
+                given == 3
+                    ? Optional.of(
+                        new TlsFiles(
+                            certificate.orElseThrow(), key.orElseThrow(), authority.orElseThrow()))
+                    : Optional.empty()));
+  }
+
+  private Optional<Path> file(String flag) {
+    return flags.value(flag).map(Given::value).map(Path::of);
   }
 
   private int maxRestarts() {

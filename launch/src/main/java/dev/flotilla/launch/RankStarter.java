@@ -6,11 +6,13 @@ import dev.flotilla.world.RankEnvironment;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.stream.IntStream;
@@ -28,6 +30,7 @@ final class RankStarter {
   private final Map<String, String> inherited;
   private final OptionalInt terminalColumns;
   private final int cores;
+  private final Optional<InetAddress> alias;
   private final int masterPort;
   private final String launchId = UUID.randomUUID().toString();
 
@@ -36,12 +39,14 @@ final class RankStarter {
       MeetingFolder folder,
       Map<String, String> inherited,
       OptionalInt terminalColumns,
-      int cores) {
+      int cores,
+      Optional<InetAddress> alias) {
     this.settings = settings;
     this.folder = folder;
     this.inherited = inherited;
     this.terminalColumns = terminalColumns;
     this.cores = cores;
+    this.alias = alias;
     this.masterPort = MasterPort.choose(settings);
   }
 
@@ -87,6 +92,12 @@ final class RankStarter {
       variables.put(RankEnvironment.GPUS, HostGpus.text(settings.gpus()));
     }
     settings.backend().ifPresent(name -> variables.put(RankEnvironment.BACKEND, name));
+    alias.ifPresent(
+        address -> {
+          variables.put(RankEnvironment.RELAY_ADDRESS, address.getHostAddress());
+          // NCCL would connect the hosts by itself.
+          variables.put(RankEnvironment.BACKEND, "gloo");
+        });
     if (settings.policy().checksCollectives()) {
       variables.put(RankEnvironment.CHECK_COLLECTIVES, "1");
     }

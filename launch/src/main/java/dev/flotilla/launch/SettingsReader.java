@@ -1,8 +1,10 @@
 package dev.flotilla.launch;
 
 import dev.flotilla.launch.FlagReader.Given;
+import dev.flotilla.launch.tls.SecureChannel;
 import dev.flotilla.world.HostPort;
 import dev.flotilla.world.RankEnvironment;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -63,6 +65,7 @@ final class SettingsReader {
     checkRendezvous();
     checkKey(nodes, policy);
     Optional<String> backend = backend();
+    checkSecure(nodes, policy, backend);
     if (!flags.problems().isEmpty()) {
       return Optional.empty();
     }
@@ -102,6 +105,37 @@ final class SettingsReader {
       flags.warn(
           FlagTable.INSECURE,
           nodes == 1 ? "one host makes a key by itself" : "the job has a key, which is used");
+    }
+  }
+
+  /** What is asked for and cannot be had is an error, never less. */
+  private void checkSecure(int nodes, FailurePolicy policy, Optional<String> backend) {
+    if (policy.secure().isEmpty()) {
+      return;
+    }
+    if (policy.insecure()) {
+      flags.problem("--secure and --insecure contradict each other; give one");
+    }
+    if (nodes == 1) {
+      flags.warn(FlagTable.SECURE, "one host opens nothing beyond loopback");
+    } else if (backend.filter("nccl"::equals).isPresent()) {
+      flags.problem(
+          "--secure: NCCL between hosts cannot be encrypted; leave --backend nccl out, or give"
+              + " --backend gloo");
+    }
+    policy
+        .secure()
+        .flatMap(SecureMode::files)
+        .flatMap(SettingsReader::problemWith)
+        .ifPresent(problem -> flags.problem("--secure: " + problem));
+  }
+
+  private static Optional<String> problemWith(TlsFiles files) {
+    try {
+      SecureChannel.check(files.certificate(), files.key(), files.authority());
+      return Optional.empty();
+    } catch (IOException e) {
+      return Optional.of(FileTrouble.in(e));
     }
   }
 

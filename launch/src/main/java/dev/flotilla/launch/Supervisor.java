@@ -30,7 +30,7 @@ final class Supervisor {
   private static final Duration OUTPUT_TAKES = Duration.ofMinutes(1);
 
   /** What a stranger may have said is shown up to here. */
-  private static final int LONGEST_REASON = 200;
+  private static final int LONGEST_REASON = 300;
 
   private static final Set<Integer> ASKED_TO_END =
       Set.of(ExitCodes.INTERRUPTED, ExitCodes.SIGNAL + Signals.TERM);
@@ -160,8 +160,7 @@ final class Supervisor {
   /** Ranks of a host that is not let in would wait for the others in vain. */
   private LaunchResult refused(String reason) throws InterruptedException {
     console.say(
-        "the first host's launcher refuses this one: "
-            + reason.substring(0, Math.min(LONGEST_REASON, reason.length()))
+        reason.substring(0, Math.min(LONGEST_REASON, reason.length()))
             + (reason.contains("key")
                 ? "; give all hosts the same --job-key-file and --rdzv-id"
                 : ""));

@@ -53,6 +53,12 @@ public final class RankEnvironment {
   /** Set where ranks compare each collective before they carry it out. */
   public static final String CHECK_COLLECTIVES = "FLOTILLA_CHECK_COLLECTIVES";
 
+  /**
+   * Loopback address that stands for this host, where connections between ranks of different hosts
+   * are carried by launchers.
+   */
+  public static final String RELAY_ADDRESS = "FLOTILLA_RELAY_ADDRESS";
+
   /** Threads of an OpenMP region. */
   public static final String OMP_NUM_THREADS = "OMP_NUM_THREADS";
 
@@ -220,6 +226,7 @@ public final class RankEnvironment {
             CONTROL_FOLDER,
             RESTART,
             JOB_KEY_FILE,
+            RELAY_ADDRESS,
             PADDLE_CURRENT_ENDPOINT,
             PADDLE_TRAINER_ENDPOINTS)
         .forEach(environment::remove);

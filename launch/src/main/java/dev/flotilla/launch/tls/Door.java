@@ -1,0 +1,191 @@
+package dev.flotilla.launch.tls;
+
+import dev.flotilla.control.Refusal;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import javax.net.ssl.SSLSocket;
+
+/**
+ * The port of a launcher that other hosts reach: lets in who is trusted and knows the job's key,
+ * and connects him with what he asks for on this host.
+ *
+ * <p>Who has not yet shown that has little time; the {@linkplain Lobby lobby} says how many there
+ * may be.
+ */
+final class Door implements Closeable {
+
+  private static final int BACKLOG = 512;
+
+  /** First byte of TLS: a record of the greeting. */
+  private static final int GREETING_OF_TLS = 22;
+
+  private final ServerSocket server;
+  private final SecureChannel channel;
+  private final Tunnel.All tunnels;
+  private final ScheduledExecutorService clock;
+  private final Function<String, Optional<SocketAddress>> targets;
+  private final Consumer<String> warnings;
+  private final Duration greetingTakes;
+  private final Lobby lobby = new Lobby();
+  private final Strangers strangers = new Strangers();
+
+  private Door(
+      ServerSocket server,
+      SecureChannel channel,
+      Tunnel.All tunnels,
+      ScheduledExecutorService clock,
+      Function<String, Optional<SocketAddress>> targets,
+      Consumer<String> warnings,
+      Duration greetingTakes) {
+    this.server = server;
+    this.channel = channel;
+    this.tunnels = tunnels;
+    this.clock = clock;
+    this.targets = targets;
+    this.warnings = warnings;
+    this.greetingTakes = greetingTakes;
+  }
+
+  /**
+   * Opens a door.
+   *
+   * @param targets what is behind it, by name
+   * @param warnings hears who was turned away
+   * @param greetingTakes how long somebody may take to say his first word; twice that in all
+   */
+  static Door open(
+      InetSocketAddress address,
+      SecureChannel channel,
+      Tunnel.All tunnels,
+      ScheduledExecutorService clock,
+      Function<String, Optional<SocketAddress>> targets,
+      Consumer<String> warnings,
+      Duration greetingTakes)
+      throws IOException {
+    var server = new ServerSocket();
+    try {
+      server.bind(address, BACKLOG);
+    } catch (IOException e) {
+      server.close();
+      throw e;
+    }
+    var door = new Door(server, channel, tunnels, clock, targets, warnings, greetingTakes);
+    Thread.ofPlatform().daemon().name("flotilla-door").start(door::run);
+    return door;
+  }
+
+  int port() {
+    return server.getLocalPort();
+  }
+
+  private void run() {
+    while (!server.isClosed()) {
+      try {
+        Socket guest = server.accept();
+        if (lobby.enter(guest)) {
+          Thread.ofVirtual().name("flotilla-guest").start(() -> receive(guest));
+        } else {
+          guest.close();
+        }
+      } catch (IOException e) {
+        if (!server.isClosed()) {
+          pause();
+        }
+      }
+    }
+  }
+
+  /** Where no descriptor is left, accepting fails at once, and would again. */
+  private static void pause() {
+    try {
+      Thread.sleep(Duration.ofMillis(20));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void receive(Socket guest) {
+    var deadline =
+        clock.schedule(
+            () -> Closing.quietly(guest),
+            greetingTakes.multipliedBy(2).toMillis(),
+            TimeUnit.MILLISECONDS);
+    try {
+      guest.setTcpNoDelay(true);
+      guest.setSoTimeout(Math.toIntExact(greetingTakes.toMillis()));
+      byte[] begun = {firstByte(guest)};
+      lobby.hasBegun(guest);
+      SSLSocket secure = channel.answer(guest, begun);
+      String target = channel.proof().take(secure);
+      Optional<SocketChannel> local = local(target);
+      channel.proof().answer(secure, target, local.isPresent());
+      if (local.isPresent() && deadline.cancel(false)) {
+        tunnels.start(guest, secure, local.get());
+      } else {
+        Closing.quietly(guest);
+        local.ifPresent(Closing::quietly);
+      }
+    } catch (IOException | RuntimeException e) {
+      deadline.cancel(false);
+      Closing.quietly(guest);
+      name(guest, e);
+    } finally {
+      lobby.leave(guest);
+    }
+  }
+
+  private Optional<SocketChannel> local(String target) {
+    Optional<SocketAddress> address = targets.apply(target);
+    try {
+      return address.isPresent()
+          ? Optional.of(SocketChannel.open(address.get()))
+          : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** A launcher without TLS waits for the first word of this end, and is told why there is none. */
+  private static byte firstByte(Socket guest) throws IOException {
+    int first;
+    try {
+      first = guest.getInputStream().read();
+    } catch (SocketTimeoutException e) {
+      first = 0;
+    }
+    if (first < 0) {
+      throw new IOException("the other end closed the connection");
+    }
+    if (first != GREETING_OF_TLS) {
+      guest.getOutputStream().write(Refusal.bytes("this job runs with --secure: " + TlsTrouble.GIVE_ALL));
+      throw new UntrustedException(TlsTrouble.NO_TLS);
+    }
+    return (byte) first;
+  }
+
+  private void name(Socket guest, Exception why) {
+    if (why instanceof IOException failure) {
+      TlsTrouble.lasting(failure)
+          .flatMap(reason -> strangers.name(guest.getInetAddress(), reason))
+          .ifPresent(warnings);
+    }
+  }
+
+  @Override
+  public void close() {
+    Closing.quietly(server);
+    lobby.close();
+  }
+}
