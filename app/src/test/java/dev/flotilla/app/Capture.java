@@ -25,8 +25,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A program that writes down what TCP carries through the network it runs in: {@code FILE PORT},
- * with port 0 for all. Needs root. The file exists once nothing more can be missed.
+ * A program that writes down what TCP carries through the network it runs in, loopback left out:
+ * {@code FILE PORT}, with port 0 for all. Needs root. The file exists once nothing more can be missed.
  */
 public final class Capture {
 
@@ -109,7 +109,11 @@ public final class Capture {
   /** Takes Ethernet, IPv4 and TCP off. */
   private static Optional<Packet> parse(byte[] frame) {
     var bytes = ByteBuffer.wrap(frame);
-    if (frame.length < 54 || bytes.getShort(12) != 0x0800 || frame[23] != 6) {
+    boolean staysOnTheHost = frame.length > 26 && frame[26] == 127;
+    if (frame.length < 54
+        || bytes.getShort(12) != 0x0800
+        || frame[23] != 6
+        || staysOnTheHost) {
       return Optional.empty();
     }
     int tcp = 14 + 4 * (frame[14] & 15);

@@ -263,6 +263,11 @@ class LaunchFlagsTests {
         "--nnodes 2 --rank 0 --master-addr h --master-port 0 | several hosts cannot agree",
         "--rdzv-backend etcd | --rdzv-backend must be static or c10d, but was 'etcd'",
         "--backend mpi | --backend must be auto, gloo or nccl, but was 'mpi'",
+        "--secure --insecure | --secure and --insecure contradict each other; give one",
+        "--secure --backend nccl --nnodes 2 | --secure: NCCL between hosts cannot be encrypted",
+        "--secure --tls-cert c | --tls-cert, --tls-key and --tls-ca go together: give all three",
+        "--tls-cert c --tls-key k --tls-ca a | are for --secure: give it as well",
+        "--secure --tls-cert none --tls-key k --tls-ca a | --secure: none does not exist",
         "--grace-period 8 | --grace-period must be a whole number of seconds from 0 to 7",
         "--nproc | --nproc needs a value",
         "--nproc --json | --nproc needs a value",
@@ -398,6 +403,7 @@ class LaunchFlagsTests {
         "--log_level INFO | --log_level has no effect",
         "--job-key-file k | --job-key-file has no effect: it is for the launchers of several hosts",
         "--insecure | --insecure has no effect: one host makes a key by itself",
+        "--secure | --secure has no effect: one host opens nothing beyond loopback",
       })
   void warnsOfWhatHasNoEffect(String line, String warning) {
     assertThat(parse(line).warnings())
@@ -417,6 +423,16 @@ class LaunchFlagsTests {
         .contains("--job-key-file", "--insecure");
     assertThat(parse(none, words(line + " --insecure")).settings().policy().insecure()).isTrue();
     assertThat(parse(none, words("--nproc 2")).settings().policy().insecure()).isFalse();
+  }
+
+  @Test
+  void readsWhatSecureHostsShow() {
+    var line = "--nnodes 2 --node-rank 0 --master-addr a --master-port 5 --job-key-file ";
+    var made = parse(line + keys.resolve("k") + " --secure").settings();
+    assertThat(made.policy().secure()).contains(new SecureMode(Optional.empty()));
+    assertThat(made.isSecure()).isTrue();
+    assertThat(made.arguments()).containsEntry("secure", "TLS 1.3, certificate made for the job");
+    assertThat(parse(line + keys.resolve("k")).settings().isSecure()).isFalse();
   }
 
   @Test
@@ -454,6 +470,6 @@ class LaunchFlagsTests {
         .allSatisfy(option -> assertThat(option.doc()).endsWith("."))
         .extracting(LaunchFlags.Described::names)
         .contains("--nproc-per-node, --nproc N|auto|gpu", "--standalone", "--job-key-file FILE")
-        .hasSize(24);
+        .hasSize(28);
   }
 }

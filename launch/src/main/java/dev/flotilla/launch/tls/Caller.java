@@ -81,8 +81,8 @@ final class Caller {
       }
       tunnels.start(carrier, secure, local);
     } catch (IOException | RuntimeException e) {
+      Closing.afterLastWord(carrier);
       deadline.cancel(false);
-      Closing.quietly(carrier);
       throw e;
     }
   }

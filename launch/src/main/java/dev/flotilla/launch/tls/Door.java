@@ -138,9 +138,9 @@ final class Door implements Closeable {
         local.ifPresent(Closing::quietly);
       }
     } catch (IOException | RuntimeException e) {
-      deadline.cancel(false);
-      Closing.quietly(guest);
       name(guest, e);
+      Closing.afterLastWord(guest);
+      deadline.cancel(false);
     } finally {
       lobby.leave(guest);
     }

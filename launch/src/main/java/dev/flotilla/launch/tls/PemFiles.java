@@ -12,6 +12,7 @@ import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.Signature;
 import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateFactory;
@@ -169,11 +170,18 @@ record PemFiles(Path certificate, Path key, Path authority) {
       if (it instanceof CertificateNotYetValidException) {
         return "the certificate is not valid yet (%s)".formatted(it.getMessage());
       }
-      if (it instanceof CertPathBuilderException && it.getCause() == null) {
+      if (isUnsigned(it)) {
         return "the certificate is not signed by an authority of " + authority;
       }
     }
     return String.valueOf(failure.getMessage());
+  }
+
+  private static boolean isUnsigned(Throwable failure) {
+    return failure instanceof CertPathBuilderException
+        ? failure.getCause() == null
+        : failure instanceof CertPathValidatorException
+            && String.valueOf(failure.getMessage()).contains("signature check");
   }
 
   private static byte[] bytes(Path file) throws IOException {

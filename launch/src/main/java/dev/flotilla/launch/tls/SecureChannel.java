@@ -35,7 +35,12 @@ public final class SecureChannel {
   private final boolean checksNames;
   private final ChannelProof proof;
 
-  private SecureChannel(
+  /**
+   * Creates a channel.
+   *
+   * @param checksNames whether the end that listens must have a certificate for its name
+   */
+  SecureChannel(
       Credentials credentials, TrustManager[] trust, boolean checksNames, JobKey key)
       throws GeneralSecurityException {
     this.context = SSLContext.getInstance(PROTOCOLS[0]);
@@ -89,7 +94,7 @@ public final class SecureChannel {
   }
 
   /**
-   * Greets as the end that was called.
+   * Greets as the end that was called; the connection stays open also where that fails.
    *
    * @param begun what has been read of the connection
    * @throws IOException if the other end is not to be trusted
@@ -99,7 +104,7 @@ public final class SecureChannel {
         (SSLSocket)
             context
                 .getSocketFactory()
-                .createSocket(connection, new ByteArrayInputStream(begun), true);
+                .createSocket(connection, new ByteArrayInputStream(begun), false);
     SSLParameters parameters = parameters(socket);
     parameters.setNeedClientAuth(true);
     socket.setSSLParameters(parameters);
@@ -108,7 +113,7 @@ public final class SecureChannel {
   }
 
   /**
-   * Greets as the end that calls.
+   * Greets as the end that calls; the connection stays open also where that fails.
    *
    * @param name what the other end's certificate must be for, where certificates have names
    * @param fingerprint the certificate that it must be, where that is known
@@ -119,7 +124,7 @@ public final class SecureChannel {
         (SSLSocket)
             context
                 .getSocketFactory()
-                .createSocket(connection, name, connection.getPort(), true);
+                .createSocket(connection, name, connection.getPort(), false);
     SSLParameters parameters = parameters(socket);
     if (checksNames && fingerprint.isEmpty()) {
       parameters.setEndpointIdentificationAlgorithm("HTTPS");

@@ -2,6 +2,7 @@ package dev.flotilla.launch.tls;
 
 import java.io.IOException;
 import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 import java.util.Optional;
@@ -15,6 +16,9 @@ final class TlsTrouble {
   static final String GIVE_ALL = "give --secure to the launchers of all hosts, or of none";
   static final String NO_TLS = "it speaks without TLS: " + GIVE_ALL;
   static final String NO_KEY = "it has not proved that it knows the job's key";
+
+  private static final String NOT_SIGNED =
+      "its certificate is not signed by an authority of --tls-ca";
 
   private TlsTrouble() {}
 
@@ -53,8 +57,8 @@ final class TlsTrouble {
           case CertificateExpiredException _ -> "its certificate has expired (%s)".formatted(text);
           case CertificateNotYetValidException _ ->
               "its certificate is not valid yet (%s)".formatted(text);
-          case CertPathBuilderException _ when failure.getCause() == null ->
-              "its certificate is not signed by an authority of --tls-ca";
+          case CertPathBuilderException _ when failure.getCause() == null -> NOT_SIGNED;
+          case CertPathValidatorException _ when text.contains("signature check") -> NOT_SIGNED;
           default -> byText(text);
         });
   }
@@ -70,13 +74,13 @@ final class TlsTrouble {
       return NO_TLS;
     }
     if (text.contains("Empty client certificate chain")) {
-      return "it shows no certificate";
+      return "it shows no certificate, or none of an authority that is trusted here";
     }
     if (text.contains("protocol version") || text.contains("protocol_version")
         || text.contains("requested protocol")) {
       return "it does not speak TLS 1.3";
     }
-    return text.startsWith("Received fatal alert")
+    return text.contains("Received fatal alert")
         ? "it does not accept this host's certificate (%s)".formatted(text.toLowerCase(java.util.Locale.ROOT))
         : null;
   }
