@@ -26,7 +26,8 @@ import java.util.Optional;
 
 /**
  * A program that writes down what TCP carries through the network it runs in, loopback left out:
- * {@code FILE PORT}, with port 0 for all. Needs root. The file exists once nothing more can be missed.
+ * {@code FILE PORT}, with port 0 for all. Needs root. The file exists once nothing more can be
+ * missed.
  */
 public final class Capture {
 
@@ -110,10 +111,7 @@ public final class Capture {
   private static Optional<Packet> parse(byte[] frame) {
     var bytes = ByteBuffer.wrap(frame);
     boolean staysOnTheHost = frame.length > 26 && frame[26] == 127;
-    if (frame.length < 54
-        || bytes.getShort(12) != 0x0800
-        || frame[23] != 6
-        || staysOnTheHost) {
+    if (frame.length < 54 || bytes.getShort(12) != 0x0800 || frame[23] != 6 || staysOnTheHost) {
       return Optional.empty();
     }
     int tcp = 14 + 4 * (frame[14] & 15);

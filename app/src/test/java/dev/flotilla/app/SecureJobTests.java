@@ -39,7 +39,9 @@ class SecureJobTests {
   private static final int MASTER = 29500;
   private static final int CONTROL = MASTER + 1;
 
-  /** Weights that change by less than their last bit: those of the model crossed the wire before. */
+  /**
+   * Weights that change by less than their last bit: those of the model crossed the wire before.
+   */
   private static final String STANDS_STILL =
       "--set=groups=[{match: [fc1.weight], lr: 1.0e-30, weight_decay: 0.0}]";
 
@@ -141,7 +143,9 @@ class SecureJobTests {
   private boolean seen(TwoHosts hosts, String name, Collection<byte[]> patterns)
       throws IOException {
     List<Capture.Packet> packets = Capture.read(folder.resolve(name + ".capture"));
-    assertThat(packets).as("packets between %s and others", hosts.address(0)).hasSizeGreaterThan(50);
+    assertThat(packets)
+        .as("packets between %s and others", hosts.address(0))
+        .hasSizeGreaterThan(50);
     var all = new ByteArrayOutputStream();
     packets.forEach(it -> it.writeTo(all));
     String text = all.toString(StandardCharsets.ISO_8859_1);

@@ -20,7 +20,8 @@ import javax.net.ssl.X509TrustManager;
 /**
  * A program without the key that disturbs a job while it starts: {@code TARGETS COUNT}. It reads
  * addresses from the first file again and again, holds connections open there, sends noise, and
- * greets by TLS without a certificate; it writes how often, and what it was let into, to the second.
+ * greets by TLS without a certificate; it writes how often, and what it was let into, to the
+ * second.
  */
 public final class StartStranger {
 
@@ -90,9 +91,7 @@ public final class StartStranger {
   private void greet(Socket plain) throws IOException {
     try (var socket =
         (SSLSocket)
-            context
-                .getSocketFactory()
-                .createSocket(plain, "stranger", plain.getPort(), true)) {
+            context.getSocketFactory().createSocket(plain, "stranger", plain.getPort(), true)) {
       socket.startHandshake();
       InputStream in = socket.getInputStream();
       if (in.read() >= 0) {

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Asks launchers to carry the connections of ranks on other hosts to the port of this one, where
  * the job is secure; Gloo listens on loopback then, at the address that stands for its host.
  *
- * <p>From when all of them are ready until {@link #close}, each has the same address and port on its
- * own loopback, and carries whoever connects there through TLS.
+ * <p>From when all of them are ready until {@link #close}, each has the same address and port on
+ * its own loopback, and carries whoever connects there through TLS.
  */
 final class GlooRelay implements AutoCloseable {
 

@@ -9,8 +9,8 @@ import dev.flotilla.control.JobKey;
 import dev.flotilla.control.Peer;
 import dev.flotilla.control.RankPlace;
 import dev.flotilla.control.SilenceWatch;
-import dev.flotilla.launch.tls.Relays;
 import dev.flotilla.control.StopVote;
+import dev.flotilla.launch.tls.Relays;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,11 +53,7 @@ final class ControlRoom implements AutoCloseable {
   private @Nullable FailureNotice notice;
 
   private ControlRoom(
-      Hub hub,
-      ControlFolder folder,
-      Console console,
-      OtherHosts others,
-      Optional<Relays> relays) {
+      Hub hub, ControlFolder folder, Console console, OtherHosts others, Optional<Relays> relays) {
     this.hub = hub;
     this.folder = folder;
     this.console = console;
@@ -81,14 +77,13 @@ final class ControlRoom implements AutoCloseable {
       throws IOException {
     var folder = new ControlFolder(meeting.path());
     Hub hub = Hub.open();
+    Optional<Relays> relays = Optional.empty();
     try {
       hub.listenForRanks(folder.listen(), folder.key());
       var others = new OtherHosts(settings, hub);
-      Optional<Relays> relays = Optional.empty();
       if (shared.isPresent() && settings.isSecure()) {
         relays = Optional.of(SecureStart.relays(settings, shared.get(), hub));
-        others.open(
-            masterPort, shared.get(), environment, console, relays.get(), meeting.path());
+        others.open(masterPort, shared.get(), environment, console, relays.get(), meeting.path());
       } else if (shared.isPresent()) {
         others.open(masterPort, shared.get(), environment, console);
       }
@@ -96,6 +91,7 @@ final class ControlRoom implements AutoCloseable {
       return new ControlRoom(hub, folder, console, others, relays);
     } catch (IOException | LaunchException e) {
       hub.close();
+      relays.ifPresent(Relays::close);
       throw e;
     }
   }

@@ -7,9 +7,8 @@ import java.net.SocketTimeoutException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLSocket;
 
@@ -66,9 +65,7 @@ final class Caller {
 
   private void call(SocketChannel local, Destination to) throws IOException {
     var carrier = new Socket();
-    ScheduledFuture<?> deadline =
-        clock.schedule(
-            () -> Closing.quietly(carrier), GREETING_TAKES.toMillis(), TimeUnit.MILLISECONDS);
+    Future<?> deadline = Closing.later(clock, carrier, GREETING_TAKES);
     try {
       carrier.connect(
           new InetSocketAddress(to.host(), to.port()),

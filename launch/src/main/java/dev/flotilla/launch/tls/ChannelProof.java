@@ -2,8 +2,8 @@ package dev.flotilla.launch.tls;
 
 import dev.flotilla.control.Bits256;
 import dev.flotilla.control.JobKey;
+import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
@@ -38,14 +38,12 @@ final class ChannelProof {
    * @throws UntrustedException if it has none
    */
   void call(SSLSocket socket, String target) throws IOException {
-    var out = new DataOutputStream(socket.getOutputStream());
     byte[] words = target.getBytes(StandardCharsets.US_ASCII);
-    var message = new java.io.ByteArrayOutputStream();
+    var message = new ByteArrayOutputStream();
     message.write(words.length);
     message.writeBytes(words);
     message.writeBytes(proof(socket, "caller", target).bytes());
-    out.write(message.toByteArray());
-    out.flush();
+    socket.getOutputStream().write(message.toByteArray());
     var in = new DataInputStream(socket.getInputStream());
     int answer = in.readUnsignedByte();
     if (!proof(socket, "listener " + answer, target).matches(bits(in))) {
@@ -77,11 +75,10 @@ final class ChannelProof {
   /** Answers a call, with this end's proof. */
   void answer(SSLSocket socket, String target, boolean isWelcome) throws IOException {
     int answer = isWelcome ? WELCOME : NO_SUCH_TARGET;
-    var message = new java.io.ByteArrayOutputStream();
+    var message = new ByteArrayOutputStream();
     message.write(answer);
     message.writeBytes(proof(socket, "listener " + answer, target).bytes());
     socket.getOutputStream().write(message.toByteArray());
-    socket.getOutputStream().flush();
   }
 
   private static Bits256 bits(DataInputStream in) throws IOException {
@@ -93,7 +90,6 @@ final class ChannelProof {
   private Bits256 proof(SSLSocket socket, String speaker, String target) throws IOException {
     var session = (ExtendedSSLSession) socket.getSession();
     byte[] secret = session.exportKeyingMaterialData(LABEL, new byte[0], LENGTH);
-    return key.prove(
-        "tls %s %s %s".formatted(speaker, HexFormat.of().formatHex(secret), target));
+    return key.prove("tls %s %s %s".formatted(speaker, HexFormat.of().formatHex(secret), target));
   }
 }

@@ -3,6 +3,12 @@ package dev.flotilla.launch.tls;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.Socket;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 
 /** Closes what is of no use any more. */
 final class Closing {
@@ -22,6 +28,17 @@ final class Closing {
       // The other end has closed, or says nothing more.
     }
     quietly(socket);
+  }
+
+  /** Closes something after a while, unless that is cancelled. */
+  static Future<?> later(ScheduledExecutorService clock, Closeable it, Duration after) {
+    try {
+      return clock.schedule(() -> quietly(it), after.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      // The launcher ends, and nothing may begin any more.
+      quietly(it);
+      return CompletableFuture.completedFuture(null);
+    }
   }
 
   static void quietly(Closeable it) {

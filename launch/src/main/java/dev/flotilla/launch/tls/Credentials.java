@@ -1,5 +1,6 @@
 package dev.flotilla.launch.tls;
 
+import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.MessageDigest;
@@ -32,7 +33,7 @@ record Credentials(PrivateKey key, List<X509Certificate> chain) {
       KeyManagerFactory factory = KeyManagerFactory.getInstance("PKIX");
       factory.init(store, noPassword);
       return factory.getKeyManagers();
-    } catch (java.io.IOException e) {
+    } catch (IOException e) {
       throw new GeneralSecurityException("memory cannot be read", e);
     }
   }

@@ -11,8 +11,8 @@ import java.net.SocketTimeoutException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.net.ssl.SSLSocket;
@@ -117,11 +117,7 @@ final class Door implements Closeable {
   }
 
   private void receive(Socket guest) {
-    var deadline =
-        clock.schedule(
-            () -> Closing.quietly(guest),
-            greetingTakes.multipliedBy(2).toMillis(),
-            TimeUnit.MILLISECONDS);
+    Future<?> deadline = Closing.later(clock, guest, greetingTakes.multipliedBy(2));
     try {
       guest.setTcpNoDelay(true);
       guest.setSoTimeout(Math.toIntExact(greetingTakes.toMillis()));
@@ -169,7 +165,9 @@ final class Door implements Closeable {
       throw new IOException("the other end closed the connection");
     }
     if (first != GREETING_OF_TLS) {
-      guest.getOutputStream().write(Refusal.bytes("this job runs with --secure: " + TlsTrouble.GIVE_ALL));
+      guest
+          .getOutputStream()
+          .write(Refusal.bytes("this job runs with --secure: " + TlsTrouble.GIVE_ALL));
       throw new UntrustedException(TlsTrouble.NO_TLS);
     }
     return (byte) first;

@@ -69,11 +69,7 @@ final class JobCertificate {
 
   private static byte[] content(byte[] publicKey) {
     byte[] name =
-        der(
-            SEQUENCE,
-            der(
-                SET,
-                der(SEQUENCE, OF_COMMON_NAME, der(UTF8, ascii("flotilla job")))));
+        der(SEQUENCE, der(SET, der(SEQUENCE, OF_COMMON_NAME, der(UTF8, ascii("flotilla job")))));
     byte[] life = der(SEQUENCE, der(UTC_TIME, ascii(BEGIN)), der(GENERALIZED_TIME, ascii(NEVER)));
     return der(
         SEQUENCE,

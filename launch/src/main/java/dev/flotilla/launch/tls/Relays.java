@@ -23,8 +23,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries connections between the ranks of different hosts, as they ask for it through values of the
- * control channel.
+ * Carries connections between the ranks of different hosts, as they ask for it through values of
+ * the control channel.
  *
  * <p>A rank that listens on its host's {@linkplain Aliases alias} says so ({@code relay/want}). Its
  * launcher opens its door, and tells where that is ({@code relay/open}); every other launcher then

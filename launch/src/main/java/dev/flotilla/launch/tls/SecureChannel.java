@@ -4,6 +4,7 @@ import dev.flotilla.control.JobKey;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -40,8 +41,7 @@ public final class SecureChannel {
    *
    * @param checksNames whether the end that listens must have a certificate for its name
    */
-  SecureChannel(
-      Credentials credentials, TrustManager[] trust, boolean checksNames, JobKey key)
+  SecureChannel(Credentials credentials, TrustManager[] trust, boolean checksNames, JobKey key)
       throws GeneralSecurityException {
     this.context = SSLContext.getInstance(PROTOCOLS[0]);
     this.context.init(credentials.keyManagers(), trust, null);
@@ -122,9 +122,7 @@ public final class SecureChannel {
   SSLSocket call(Socket connection, String name, Optional<String> fingerprint) throws IOException {
     var socket =
         (SSLSocket)
-            context
-                .getSocketFactory()
-                .createSocket(connection, name, connection.getPort(), false);
+            context.getSocketFactory().createSocket(connection, name, connection.getPort(), false);
     SSLParameters parameters = parameters(socket);
     if (checksNames && fingerprint.isEmpty()) {
       parameters.setEndpointIdentificationAlgorithm("HTTPS");
@@ -140,8 +138,8 @@ public final class SecureChannel {
   private static boolean isOf(SSLSocket socket, String fingerprint) throws IOException {
     var leaf = (X509Certificate) socket.getSession().getPeerCertificates()[0];
     return MessageDigest.isEqual(
-        Credentials.fingerprint(leaf).getBytes(java.nio.charset.StandardCharsets.US_ASCII),
-        fingerprint.getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        Credentials.fingerprint(leaf).getBytes(StandardCharsets.US_ASCII),
+        fingerprint.getBytes(StandardCharsets.US_ASCII));
   }
 
   private static SSLParameters parameters(SSLSocket socket) {

@@ -5,8 +5,10 @@ import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
+import java.util.Locale;
 import java.util.Optional;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /** Says for people why a secure connection does not come about. */
 final class TlsTrouble {
@@ -63,7 +65,7 @@ final class TlsTrouble {
         });
   }
 
-  private static @org.jspecify.annotations.Nullable String byText(String text) {
+  private static @Nullable String byText(String text) {
     if (text.equals(NOT_OF_THE_JOB)) {
       return NOT_OF_THE_JOB;
     }
@@ -76,12 +78,13 @@ final class TlsTrouble {
     if (text.contains("Empty client certificate chain")) {
       return "it shows no certificate, or none of an authority that is trusted here";
     }
-    if (text.contains("protocol version") || text.contains("protocol_version")
+    if (text.contains("protocol version")
+        || text.contains("protocol_version")
         || text.contains("requested protocol")) {
       return "it does not speak TLS 1.3";
     }
     return text.contains("Received fatal alert")
-        ? "it does not accept this host's certificate (%s)".formatted(text.toLowerCase(java.util.Locale.ROOT))
+        ? "it does not accept this host's certificate (%s)".formatted(text.toLowerCase(Locale.ROOT))
         : null;
   }
 }

@@ -24,6 +24,10 @@ import javax.net.ssl.SSLSocket;
 final class Tunnel {
 
   private static final int BUFFER = 128 * 1024;
+
+  /** So many tunnels have threads of the system. */
+  private static final int FEW = 256;
+
   private static final Duration PAUSE = Duration.ofMillis(5);
 
   private final Socket carrier;
@@ -56,15 +60,18 @@ final class Tunnel {
       }
       var tunnel = new Tunnel(carrier, secure, local);
       tunnels.add(tunnel);
-      thread(() -> tunnel.copy(tunnel::outward, this));
-      thread(() -> tunnel.copy(tunnel::inward, this));
+      start(() -> tunnel.copy(tunnel::outward, this));
+      start(() -> tunnel.copy(tunnel::inward, this));
       if (isClosed) {
         tunnel.abort();
       }
     }
 
-    private static void thread(Runnable work) {
-      Thread.ofPlatform().daemon().name("flotilla-tunnel").start(work);
+    /** Threads of the system are quicker; there may be too many of them. */
+    private void start(Runnable work) {
+      Thread.Builder builder =
+          tunnels.size() > FEW ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+      builder.name("flotilla-tunnel").start(work);
     }
 
     /** Waits until what was said last has been passed on, but no longer than that. */

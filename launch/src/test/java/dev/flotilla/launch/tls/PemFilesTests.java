@@ -62,7 +62,8 @@ class PemFilesTests {
   @Test
   void refusesACertificateOfAnotherAuthority() throws Exception {
     TestAuthority.write(ca, new TestAuthority("theirs").certificate());
-    assertRefused().hasMessage(certificate + ": the certificate is not signed by an authority of " + ca);
+    assertRefused()
+        .hasMessage(certificate + ": the certificate is not signed by an authority of " + ca);
   }
 
   @Test

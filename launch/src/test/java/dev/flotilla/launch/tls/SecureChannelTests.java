@@ -104,8 +104,7 @@ class SecureChannelTests {
   void aCertificateOfTheAuthorityIsNotEnoughWithoutTheKey() throws Exception {
     var authority = new TestAuthority("ours");
     TestDoor door = door(channel(authority, authority.issue(HOST)));
-    var other =
-        new SecureChannel(authority.issue(HOST), authority.trust(), true, JobKey.known());
+    var other = new SecureChannel(authority.issue(HOST), authority.trust(), true, JobKey.known());
     assertRefused(door.call(other, HOST, "target"));
     assertThat(door.warning()).contains("it has not proved that it knows the job's key");
   }
@@ -190,7 +189,9 @@ class SecureChannelTests {
     SSLContext context = context(version, own);
     try (var socket =
         (SSLSocket)
-            context.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), door.port())) {
+            context
+                .getSocketFactory()
+                .createSocket(InetAddress.getLoopbackAddress(), door.port())) {
       socket.setSoTimeout(10_000);
       socket.setEnabledProtocols(new String[] {version});
       socket.startHandshake();
@@ -204,9 +205,7 @@ class SecureChannelTests {
     SSLContext context = SSLContext.getInstance(version);
     try {
       context.init(
-          own,
-          new javax.net.ssl.TrustManager[] {new JobTrust(JobCertificate.of(KEY))},
-          null);
+          own, new javax.net.ssl.TrustManager[] {new JobTrust(JobCertificate.of(KEY))}, null);
     } catch (KeyManagementException e) {
       throw new IllegalStateException(e);
     }

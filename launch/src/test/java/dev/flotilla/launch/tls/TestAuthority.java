@@ -44,7 +44,8 @@ final class TestAuthority {
     this.name = name;
     byte[] isAuthority = der(0x30, BASIC_CONSTRAINTS, der(4, der(0x30, der(1, new byte[] {-1}))));
     this.certificate =
-        sign(name, pair.getPublic(), isAuthority, Instant.now().minus(DAY), Instant.now().plus(DAY));
+        sign(
+            name, pair.getPublic(), isAuthority, Instant.now().minus(DAY), Instant.now().plus(DAY));
   }
 
   private static KeyPair pair() throws GeneralSecurityException {
@@ -63,8 +64,7 @@ final class TestAuthority {
   }
 
   Credentials issueExpired(String subject) throws Exception {
-    return issue(
-        subject, Instant.now().minus(DAY.multipliedBy(2)), Instant.now().minus(DAY));
+    return issue(subject, Instant.now().minus(DAY.multipliedBy(2)), Instant.now().minus(DAY));
   }
 
   private Credentials issue(String subject, Instant from, Instant to) throws Exception {

@@ -22,8 +22,7 @@ final class TestDoor implements AutoCloseable {
 
   private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
   private final Tunnel.All tunnels = new Tunnel.All();
-  private final ServerSocket behind =
-      new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+  private final ServerSocket behind = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
   private final BlockingQueue<IOException> failures = new LinkedBlockingQueue<>();
   private final List<Forwarder> forwarders = new ArrayList<>();
@@ -57,8 +56,7 @@ final class TestDoor implements AutoCloseable {
   /** Returns a local connection that a channel carries to the door. */
   Socket call(SecureChannel channel, String host, String target) throws IOException {
     ServerSocketChannel near =
-        ServerSocketChannel.open()
-            .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     var to = new Caller.Destination(host, port(), target, Optional.empty());
     forwarders.add(
         Forwarder.start(near, new Caller(channel, tunnels, clock), to, 1, failures::add));
