@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.CertPathTrustManagerParameters;
-import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 
@@ -46,7 +45,7 @@ record PemFiles(Path certificate, Path key, Path authority) {
       Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([^-]+)-----END \\1-----");
 
   /** What the files hold. */
-  record Content(Credentials credentials, TrustManager[] trust) {}
+  record Content(Credentials credentials, X509TrustManager trust) {}
 
   /**
    * Reads all three.
@@ -58,7 +57,7 @@ record PemFiles(Path certificate, Path key, Path authority) {
     List<X509Certificate> authorities = certificates(authority);
     PrivateKey secret = privateKey(chain.getFirst());
     try {
-      TrustManager[] trust = trust(authorities);
+      X509TrustManager trust = trust(authorities);
       requireTrusted(chain, trust);
       return new Content(new Credentials(secret, chain), trust);
     } catch (GeneralSecurityException e) {
@@ -134,7 +133,7 @@ record PemFiles(Path certificate, Path key, Path authority) {
   }
 
   /** Usual validation against these authorities alone; lists of revoked ones are not fetched. */
-  private static TrustManager[] trust(List<X509Certificate> authorities)
+  private static X509TrustManager trust(List<X509Certificate> authorities)
       throws GeneralSecurityException, IOException {
     KeyStore store = KeyStore.getInstance("PKCS12");
     store.load(null, null);
@@ -145,18 +144,17 @@ record PemFiles(Path certificate, Path key, Path authority) {
     parameters.setRevocationEnabled(false);
     TrustManagerFactory factory = TrustManagerFactory.getInstance("PKIX");
     factory.init(new CertPathTrustManagerParameters(parameters));
-    return factory.getTrustManagers();
+    return (X509TrustManager) factory.getTrustManagers()[0];
   }
 
   /** The others would refuse it, one after the other. */
-  private void requireTrusted(List<X509Certificate> chain, TrustManager[] trust)
+  private void requireTrusted(List<X509Certificate> chain, X509TrustManager trust)
       throws IOException {
-    var manager = (X509TrustManager) trust[0];
     var all = chain.toArray(X509Certificate[]::new);
     String type = chain.getFirst().getPublicKey().getAlgorithm();
     try {
-      manager.checkClientTrusted(all, type);
-      manager.checkServerTrusted(all, "UNKNOWN");
+      trust.checkClientTrusted(all, type);
+      trust.checkServerTrusted(all, "UNKNOWN");
     } catch (CertificateException e) {
       throw new IOException("%s: %s".formatted(certificate, why(e)), e);
     }

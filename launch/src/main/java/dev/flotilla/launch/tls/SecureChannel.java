@@ -41,10 +41,10 @@ public final class SecureChannel {
    *
    * @param checksNames whether the end that listens must have a certificate for its name
    */
-  SecureChannel(Credentials credentials, TrustManager[] trust, boolean checksNames, JobKey key)
+  SecureChannel(Credentials credentials, TrustManager trust, boolean checksNames, JobKey key)
       throws GeneralSecurityException {
     this.context = SSLContext.getInstance(PROTOCOLS[0]);
-    this.context.init(credentials.keyManagers(), trust, null);
+    this.context.init(credentials.keyManagers(), new TrustManager[] {trust}, null);
     this.credentials = credentials;
     this.checksNames = checksNames;
     this.proof = new ChannelProof(key.derived("secure channel"));
@@ -54,7 +54,7 @@ public final class SecureChannel {
   public static SecureChannel ofJob(JobKey key) throws IOException {
     try {
       Credentials job = JobCertificate.of(key);
-      return new SecureChannel(job, new TrustManager[] {new JobTrust(job)}, false, key);
+      return new SecureChannel(job, new JobTrust(job), false, key);
     } catch (GeneralSecurityException e) {
       throw new IOException("this JVM has no TLS 1.3: " + e.getMessage(), e);
     }

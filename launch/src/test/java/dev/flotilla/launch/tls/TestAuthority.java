@@ -103,13 +103,13 @@ final class TestAuthority {
   }
 
   /** Returns usual validation against this authority. */
-  TrustManager[] trust() throws Exception {
+  TrustManager trust() throws Exception {
     KeyStore store = KeyStore.getInstance("PKCS12");
     store.load(null, null);
     store.setCertificateEntry("authority", certificate);
     TrustManagerFactory factory = TrustManagerFactory.getInstance("PKIX");
     factory.init(store);
-    return factory.getTrustManagers();
+    return factory.getTrustManagers()[0];
   }
 
   /** Writes a certificate; returns its file. */
