@@ -200,7 +200,9 @@ class SecureJobTests {
           .untilAsserted(
               () ->
                   assertThat(first.err())
-                      .contains("give --secure to the launchers of all hosts, or of none"));
+                      .containsAnyOf(
+                          "give --secure to the launchers of all hosts, or of none",
+                          "without --secure, it never will"));
     }
   }
 

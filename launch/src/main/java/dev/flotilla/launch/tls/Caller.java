@@ -17,11 +17,16 @@ final class Caller {
 
   private static final Duration CONNECTING_TAKES = Duration.ofSeconds(5);
   private static final Duration GREETING_TAKES = Duration.ofSeconds(15);
+
+  /** Much less than a door's patience. */
+  private static final Duration SLOW = Duration.ofSeconds(3);
+
   private static final Duration PAUSE = Duration.ofMillis(300);
 
   private final SecureChannel channel;
   private final Tunnel.All tunnels;
   private final ScheduledExecutorService clock;
+  private volatile boolean isRehearsed;
 
   Caller(SecureChannel channel, Tunnel.All tunnels, ScheduledExecutorService clock) {
     this.channel = channel;
@@ -64,6 +69,11 @@ final class Caller {
   }
 
   private void call(SocketChannel local, Destination to) throws IOException {
+    if (!isRehearsed) {
+      channel.rehearse();
+      isRehearsed = true;
+    }
+    long start = System.nanoTime();
     var carrier = new Socket();
     Future<?> deadline = Closing.later(clock, carrier, GREETING_TAKES);
     try {
@@ -80,6 +90,10 @@ final class Caller {
     } catch (IOException | RuntimeException e) {
       Closing.afterLastWord(carrier);
       deadline.cancel(false);
+      if (System.nanoTime() - start > SLOW.toNanos() && TlsTrouble.isWithoutTls(e)) {
+        // A door says so to whoever is slow, too.
+        throw new SocketTimeoutException("this host was too slow to greet");
+      }
       throw e;
     }
   }

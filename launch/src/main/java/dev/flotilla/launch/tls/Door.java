@@ -29,7 +29,7 @@ final class Door implements Closeable {
   private static final int BACKLOG = 512;
 
   /** First byte of TLS: a record of the greeting. */
-  private static final int GREETING_OF_TLS = 22;
+  private static final byte GREETING_OF_TLS = 22;
 
   private final ServerSocket server;
   private final SecureChannel channel;
@@ -154,23 +154,29 @@ final class Door implements Closeable {
   }
 
   /** A launcher without TLS waits for the first word of this end, and is told why there is none. */
-  private static byte firstByte(Socket guest) throws IOException {
-    int first;
+  private byte firstByte(Socket guest) throws IOException {
     try {
-      first = guest.getInputStream().read();
+      int first = guest.getInputStream().read();
+      if (first < 0) {
+        throw new IOException("the other end closed the connection");
+      }
+      if (first == GREETING_OF_TLS) {
+        return GREETING_OF_TLS;
+      }
     } catch (SocketTimeoutException e) {
-      first = 0;
+      explain(guest);
+      throw new UntrustedException(
+          "it said nothing for %d s; without --secure, it never will"
+              .formatted(greetingTakes.toSeconds()));
     }
-    if (first < 0) {
-      throw new IOException("the other end closed the connection");
-    }
-    if (first != GREETING_OF_TLS) {
-      guest
-          .getOutputStream()
-          .write(Refusal.bytes("this job runs with --secure: " + TlsTrouble.GIVE_ALL));
-      throw new UntrustedException(TlsTrouble.NO_TLS);
-    }
-    return (byte) first;
+    explain(guest);
+    throw new UntrustedException(TlsTrouble.NO_TLS);
+  }
+
+  private static void explain(Socket guest) throws IOException {
+    guest
+        .getOutputStream()
+        .write(Refusal.bytes("this job runs with --secure: " + TlsTrouble.GIVE_ALL));
   }
 
   private void name(Socket guest, Exception why) {

@@ -4,6 +4,7 @@ import dev.flotilla.control.JobKey;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -11,6 +12,7 @@ import java.security.MessageDigest;
 import java.security.cert.X509Certificate;
 import java.util.Optional;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
@@ -82,6 +84,19 @@ public final class SecureChannel {
    */
   public static void check(Path certificate, Path secret, Path authority) throws IOException {
     var _ = new PemFiles(certificate, secret, authority).read();
+  }
+
+  /**
+   * Prepares the first word of a call and throws it away: in a new JVM that takes a second of its
+   * processor, and at a door there is little time.
+   */
+  void rehearse() throws IOException {
+    SSLEngine engine = context.createSSLEngine("rehearsal", 1);
+    engine.setUseClientMode(true);
+    engine.setEnabledProtocols(PROTOCOLS);
+    engine.beginHandshake();
+    var room = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+    var _ = engine.wrap(ByteBuffer.allocate(0), room);
   }
 
   /** Returns the SHA-256 of this end's certificate. */

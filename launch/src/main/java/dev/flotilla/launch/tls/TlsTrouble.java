@@ -34,6 +34,11 @@ final class TlsTrouble {
         : Optional.empty();
   }
 
+  /** Tells whether the other end has answered, but not by TLS. */
+  static boolean isWithoutTls(Exception failure) {
+    return failure instanceof SSLException it && reason(it).equals(NO_TLS);
+  }
+
   private static boolean isCutOff(IOException failure) {
     String text = String.valueOf(failure.getMessage());
     return text.contains("terminated the handshake")
