@@ -6,8 +6,8 @@ import dev.flotilla.world.RankEnvironment;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -23,10 +23,10 @@ final class GlooRelay implements AutoCloseable {
 
   private final Optional<SharedValues> values;
   private final String id;
-  private final TreeSet<String> others;
+  private final List<String> others;
   private boolean isOpen;
 
-  private GlooRelay(Optional<SharedValues> values, String id, TreeSet<String> others) {
+  private GlooRelay(Optional<SharedValues> values, String id, List<String> others) {
     this.values = values;
     this.id = id;
     this.others = others;
@@ -35,8 +35,8 @@ final class GlooRelay implements AutoCloseable {
   /** Returns what carries the connections of a group; nothing does within a host. */
   static GlooRelay of(Roster roster) {
     var own = roster.self().address();
-    var others = new TreeSet<>(roster.addresses());
-    others.remove(own);
+    var others =
+        roster.addresses().stream().filter(address -> !address.equals(own)).sorted().toList();
     boolean isCarried = System.getenv().containsKey(RankEnvironment.RELAY_ADDRESS);
     var values =
         isCarried && !others.isEmpty()
