@@ -1,5 +1,6 @@
 package dev.flotilla.app;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.control.JobKey;
@@ -18,6 +19,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -112,7 +114,7 @@ class SecureJobTests {
       }
     }
     capturing.destroy();
-    assertThat(capturing.waitFor(10, java.util.concurrent.TimeUnit.SECONDS)).isTrue();
+    assertThat(capturing.waitFor(10, TimeUnit.SECONDS)).isTrue();
   }
 
   private void disturb(TwoHosts hosts) throws IOException {
@@ -128,7 +130,7 @@ class SecureJobTests {
 
   /** Some places of the model, of 32 bytes each. */
   private List<byte[]> samples(String name) {
-    float[] still = new RunFiles(runOf(name)).tensors().get("fc1.weight");
+    float[] still = requireNonNull(new RunFiles(runOf(name)).tensors().get("fc1.weight"));
     return IntStream.range(0, 20).mapToObj(i -> bytes(still, i * still.length / 21)).toList();
   }
 
