@@ -129,7 +129,8 @@ record ArchitectureRules(String root) {
 
   /** The launcher and the world run where no other jar is. */
   ArchRule usesOnlyTheJdk(String... packages) {
-    var allowed = List.of("java..", "javax.crypto..", "org.jspecify.annotations..");
+    var allowed =
+        List.of("java..", "javax.crypto..", "javax.net.ssl..", "org.jspecify.annotations..");
     return classes()
         .that()
         .resideInAnyPackage(packages(packages))
