@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * namespaces; needs root and {@code ip}.
  */
 @Tag("slow")
-@Timeout(600)
+@Timeout(1200)
 class StrangerTests {
 
   private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 28);
