@@ -2,8 +2,6 @@ package dev.flotilla.launch.tls;
 
 import dev.flotilla.control.JobKey;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
@@ -48,7 +46,7 @@ final class JobCertificate {
       signature.initSign(pair.getPrivate());
       signature.update(content);
       byte[] signed =
-          der(SEQUENCE, content, algorithm(), der(BIT_STRING, new byte[1], signature.sign()));
+          Der.of(SEQUENCE, content, algorithm(), Der.of(BIT_STRING, new byte[1], signature.sign()));
       var certificate =
           (X509Certificate)
               CertificateFactory.getInstance("X.509")
@@ -69,12 +67,18 @@ final class JobCertificate {
 
   private static byte[] content(byte[] publicKey) {
     byte[] name =
-        der(SEQUENCE, der(SET, der(SEQUENCE, OF_COMMON_NAME, der(UTF8, ascii("flotilla job")))));
-    byte[] life = der(SEQUENCE, der(UTC_TIME, ascii(BEGIN)), der(GENERALIZED_TIME, ascii(NEVER)));
-    return der(
+        Der.of(
+            SEQUENCE,
+            Der.of(SET, Der.of(SEQUENCE, OF_COMMON_NAME, Der.of(UTF8, Der.ascii("flotilla job")))));
+    byte[] life =
+        Der.of(
+            SEQUENCE,
+            Der.of(UTC_TIME, Der.ascii(BEGIN)),
+            Der.of(GENERALIZED_TIME, Der.ascii(NEVER)));
+    return Der.of(
         SEQUENCE,
-        der(VERSION, der(INTEGER, new byte[] {2})),
-        der(INTEGER, new byte[] {1}),
+        Der.of(VERSION, Der.of(INTEGER, new byte[] {2})),
+        Der.of(INTEGER, new byte[] {1}),
         algorithm(),
         name,
         life,
@@ -83,30 +87,7 @@ final class JobCertificate {
   }
 
   private static byte[] algorithm() {
-    return der(SEQUENCE, OF_ED25519);
-  }
-
-  private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.US_ASCII);
-  }
-
-  private static byte[] der(int tag, byte[]... parts) {
-    var content = new ByteArrayOutputStream();
-    for (byte[] part : parts) {
-      content.writeBytes(part);
-    }
-    int length = content.size();
-    var out = new ByteArrayOutputStream();
-    out.write(tag);
-    if (length > 0xff) {
-      out.write(0x82);
-      out.write(length >> 8);
-    } else if (length > 0x7f) {
-      out.write(0x81);
-    }
-    out.write(length);
-    out.writeBytes(content.toByteArray());
-    return out.toByteArray();
+    return Der.of(SEQUENCE, OF_ED25519);
   }
 
   /** Hands out bytes that are known, once. */

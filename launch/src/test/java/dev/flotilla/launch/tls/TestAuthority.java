@@ -2,7 +2,6 @@ package dev.flotilla.launch.tls;
 
 import dev.flotilla.control.PrivateFiles;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -42,7 +41,8 @@ final class TestAuthority {
 
   TestAuthority(String name) throws Exception {
     this.name = name;
-    byte[] isAuthority = der(0x30, BASIC_CONSTRAINTS, der(4, der(0x30, der(1, new byte[] {-1}))));
+    byte[] isAuthority =
+        Der.of(0x30, BASIC_CONSTRAINTS, Der.of(4, Der.of(0x30, Der.of(1, new byte[] {-1}))));
     this.certificate =
         sign(
             name, pair.getPublic(), isAuthority, Instant.now().minus(DAY), Instant.now().plus(DAY));
@@ -71,32 +71,32 @@ final class TestAuthority {
     KeyPair own = pair();
     byte[] subjectName =
         subject.matches("[0-9.]+")
-            ? der(0x87, java.net.InetAddress.ofLiteral(subject).getAddress())
-            : der(0x82, ascii(subject));
-    byte[] names = der(0x30, ALTERNATIVE_NAMES, der(4, der(0x30, subjectName)));
+            ? Der.of(0x87, java.net.InetAddress.ofLiteral(subject).getAddress())
+            : Der.of(0x82, Der.ascii(subject));
+    byte[] names = Der.of(0x30, ALTERNATIVE_NAMES, Der.of(4, Der.of(0x30, subjectName)));
     return new Credentials(
         own.getPrivate(), List.of(sign(subject, own.getPublic(), names, from, to)));
   }
 
   private X509Certificate sign(
       String subject, PublicKey key, byte[] extension, Instant from, Instant to) throws Exception {
-    byte[] algorithm = der(0x30, ECDSA_WITH_SHA256);
+    byte[] algorithm = Der.of(0x30, ECDSA_WITH_SHA256);
     issued++;
     byte[] content =
-        der(
+        Der.of(
             0x30,
-            der(0xa0, der(2, new byte[] {2})),
-            der(2, new byte[] {(byte) issued}),
+            Der.of(0xa0, Der.of(2, new byte[] {2})),
+            Der.of(2, new byte[] {(byte) issued}),
             algorithm,
             name(name),
-            der(0x30, time(from), time(to)),
+            Der.of(0x30, time(from), time(to)),
             name(subject),
             key.getEncoded(),
-            der(0xa3, der(0x30, extension)));
+            Der.of(0xa3, Der.of(0x30, extension)));
     Signature signature = Signature.getInstance("SHA256withECDSA");
     signature.initSign(pair.getPrivate());
     signature.update(content);
-    byte[] signed = der(0x30, content, algorithm, der(3, new byte[1], signature.sign()));
+    byte[] signed = Der.of(0x30, content, algorithm, Der.of(3, new byte[1], signature.sign()));
     return (X509Certificate)
         CertificateFactory.getInstance("X.509")
             .generateCertificate(new ByteArrayInputStream(signed));
@@ -132,34 +132,11 @@ final class TestAuthority {
   }
 
   private static byte[] name(String text) {
-    return der(0x30, der(0x31, der(0x30, COMMON_NAME, der(0x0c, ascii(text)))));
+    return Der.of(0x30, Der.of(0x31, Der.of(0x30, COMMON_NAME, Der.of(0x0c, Der.ascii(text)))));
   }
 
   private static byte[] time(Instant time) {
     var format = DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'").withZone(ZoneOffset.UTC);
-    return der(0x18, ascii(format.format(time)));
-  }
-
-  private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.US_ASCII);
-  }
-
-  private static byte[] der(int tag, byte[]... parts) {
-    var content = new ByteArrayOutputStream();
-    for (byte[] part : parts) {
-      content.writeBytes(part);
-    }
-    int length = content.size();
-    var out = new ByteArrayOutputStream();
-    out.write(tag);
-    if (length > 0xff) {
-      out.write(0x82);
-      out.write(length >> 8);
-    } else if (length > 0x7f) {
-      out.write(0x81);
-    }
-    out.write(length);
-    out.writeBytes(content.toByteArray());
-    return out.toByteArray();
+    return Der.of(0x18, Der.ascii(format.format(time)));
   }
 }
