@@ -7,10 +7,7 @@ import dev.flotilla.app.cluster.YamlDocuments;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,12 +40,8 @@ class ClusterExportTests {
   @BeforeEach
   void writeRecipe() throws IOException {
     flotilla = Flotilla.in(folder).having("recipe.yaml", RECIPE);
-    var key = Files.createFile(flotilla.work().resolve("job.key"), ownersAlone());
-    Files.writeString(key, "a key of a test, with 32 characters or more");
-  }
-
-  private static FileAttribute<?> ownersAlone() {
-    return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    KeyFile.write(
+        flotilla.work().resolve("job.key"), "a key of a test, with 32 characters or more");
   }
 
   @Test

@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -33,11 +31,7 @@ class CutCableTests {
 
   @BeforeEach
   void writeKey() throws IOException {
-    var ownerOnly = PosixFilePermissions.fromString("rw-------");
-    var key =
-        Files.createFile(
-            folder.resolve("job.key"), PosixFilePermissions.asFileAttribute(ownerOnly));
-    Files.writeString(key, "5eaf00d1".repeat(8));
+    KeyFile.write(folder.resolve("job.key"), "5eaf00d1".repeat(8));
   }
 
   @ParameterizedTest

@@ -12,7 +12,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
@@ -48,22 +47,19 @@ class SecureJobTests {
       "--set=groups=[{match: [fc1.weight], lr: 1.0e-30, weight_decay: 0.0}]";
 
   @TempDir Path folder;
-  private final List<Process> programs = new ArrayList<>();
+  private HostPrograms programs;
   private String keyText = "";
 
   @BeforeEach
-  void writeKey() throws IOException {
+  void prepare() throws IOException {
     keyText = JobKey.newText();
-    Path key =
-        Files.createFile(
-            folder.resolve("job.key"),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    Files.writeString(key, keyText);
+    KeyFile.write(folder.resolve("job.key"), keyText);
+    programs = new HostPrograms(folder);
   }
 
   @AfterEach
   void endPrograms() {
-    programs.forEach(Process::destroyForcibly);
+    programs.close();
   }
 
   /** The plain job shows that the capture would see it, and that the secure one learns the same. */
@@ -95,7 +91,7 @@ class SecureJobTests {
   private void run(TwoHosts hosts, String name, int steps, String... more) throws Exception {
     Path capture = folder.resolve(name + ".capture");
     Process capturing =
-        program(hosts.name(0), name + ".log", Capture.class, capture.toString(), "0");
+        programs.start(hosts.name(0), name + ".log", Capture.class, capture.toString(), "0");
     Awaitility.await().until(() -> Files.exists(capture));
     try (var first = start(hosts, 0, name, steps, more);
         var second = start(hosts, 1, name, steps, more)) {
@@ -120,7 +116,7 @@ class SecureJobTests {
   private void disturb(TwoHosts hosts) throws IOException {
     Path targets = Files.writeString(folder.resolve("targets"), hosts.address(0) + ":" + CONTROL);
     Path count = folder.resolve("count");
-    program(
+    programs.start(
         hosts.stranger(),
         "stranger.log",
         StartStranger.class,
@@ -206,22 +202,6 @@ class SecureJobTests {
                           "give --secure to the launchers of all hosts, or of none",
                           "without --secure, it never will"));
     }
-  }
-
-  private Process program(String network, String log, Class<?> main, String... arguments)
-      throws IOException {
-    var command = new ArrayList<>(List.of("ip", "netns", "exec", network));
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
-    command.addAll(List.of("-cp", PackedJars.classPath(), main.getName()));
-    command.addAll(List.of(arguments));
-    Process program =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(folder.resolve(log).toFile())
-            .start();
-    programs.add(program);
-    return program;
   }
 
   private Path runOf(String name) {

@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.control.JobKey;
 import dev.flotilla.world.ExitCodes;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,24 +39,19 @@ class StrangerTests {
   private static final int CONTROL = MASTER + 1;
 
   @TempDir Path folder;
-  private final List<Process> programs = new ArrayList<>();
 
   @Test
   void whoHasNotTheKeyGainsNothingAndDisturbsNothing() throws Exception {
-    Path key = folder.resolve("job.key");
-    Files.createFile(
-        key, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    Files.writeString(key, JobKey.newText());
-    try (var hosts = TwoHosts.connectWithStranger()) {
-      long updates = disturbed(hosts) + AFTERWARDS;
+    KeyFile.write(folder.resolve("job.key"), JobKey.newText());
+    try (var hosts = TwoHosts.connectWithStranger();
+        var programs = new HostPrograms(folder)) {
+      long updates = disturbed(hosts, programs) + AFTERWARDS;
       trains(hosts, "disturbed", updates);
       trains(hosts, "alone", updates);
       System.out.printf(
           "%d updates, a stranger's %d tries: %.0f samples/s beside them, %.0f alone%n",
           updates, TRIES, speed("disturbed"), speed("alone"));
       assertThat(run("disturbed").weights()).isEqualTo(run("alone").weights());
-    } finally {
-      programs.forEach(Process::destroyForcibly);
     }
   }
 
@@ -72,16 +65,16 @@ class StrangerTests {
   }
 
   /** Trains for as long as the tries take; returns after which update it was stopped. */
-  private long disturbed(TwoHosts hosts) throws Exception {
+  private long disturbed(TwoHosts hosts, HostPrograms programs) throws Exception {
     Path capture = folder.resolve("capture");
-    program(hosts.name(0), "capture.log", Capture.class, capture.toString(), "" + CONTROL);
+    programs.start(hosts.name(0), "capture.log", Capture.class, capture.toString(), "" + CONTROL);
     Awaitility.await().until(() -> Files.exists(capture));
     Path loot = folder.resolve("loot");
     try (var first = start(hosts, 0, "disturbed", FOREVER);
         var second = start(hosts, 1, "disturbed", FOREVER)) {
       first.awaitTraining(host(0, "disturbed").work().resolve("run"));
 
-      String said = tries(hosts, capture, loot, ports(hosts, first, second));
+      String said = tries(programs, hosts, capture, loot, ports(hosts, first, second));
       Running.signal("TERM", first.process().toHandle());
       var ended = first.await(Duration.ofMinutes(1)).expect(ExitCodes.STOPPED);
       second.await().expect(ExitCodes.STOPPED);
@@ -136,35 +129,21 @@ class StrangerTests {
     return all;
   }
 
-  private String tries(TwoHosts hosts, Path capture, Path loot, Set<String> ports)
+  private String tries(
+      HostPrograms programs, TwoHosts hosts, Path capture, Path loot, Set<String> ports)
       throws Exception {
     var arguments = new ArrayList<String>();
     arguments.addAll(List.of("" + TRIES, capture.toString(), loot.toString()));
     arguments.add(hosts.address(0) + ":" + CONTROL);
     arguments.addAll(ports);
     Process stranger =
-        program(hosts.stranger(), "stranger.log", Stranger.class, arguments.toArray(String[]::new));
+        programs.start(
+            hosts.stranger(), "stranger.log", Stranger.class, arguments.toArray(String[]::new));
     assertThat(stranger.waitFor(400, TimeUnit.SECONDS)).isTrue();
     String said = Files.readString(folder.resolve("stranger.log"));
     assertThat(stranger.exitValue()).as(said).isZero();
     System.out.print(said);
     return said;
-  }
-
-  private Process program(String network, String log, Class<?> main, String... arguments)
-      throws IOException {
-    var command = new ArrayList<>(List.of("ip", "netns", "exec", network));
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
-    command.addAll(List.of("-cp", PackedJars.classPath(), main.getName()));
-    command.addAll(List.of(arguments));
-    Process program =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(folder.resolve(log).toFile())
-            .start();
-    programs.add(program);
-    return program;
   }
 
   private Flotilla host(int node, String name) {
