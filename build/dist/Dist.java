@@ -81,7 +81,13 @@ final class Dist {
         .forEach(jar -> jars.put(jar.getFileName().toString(), jar));
     List<Path> copies = new ArrayList<>();
     for (var jar : jars.entrySet()) {
-      copies.add(Files.copy(jar.getValue(), root.resolve("lib").resolve(jar.getKey())));
+      var copy = root.resolve("lib").resolve(jar.getKey());
+      if (ClassFiles.areOldIn(jar.getValue())) {
+        ClassFiles.renew(jar.getValue(), copy);
+      } else {
+        Files.copy(jar.getValue(), copy);
+      }
+      copies.add(copy);
     }
     return copies;
   }

@@ -50,7 +50,7 @@ enum Blas {
    * @throws ConfigException if another one is asked for than can be had
    */
   static Blas chosen(Map<String, String> environment) {
-    return chosen(environment, Platform.here(), Blas.class.getResource(MKL_LIBRARY) != null);
+    return chosen(environment, Platform.ofProcessor(), Blas.class.getResource(MKL_LIBRARY) != null);
   }
 
   static Blas chosen(Map<String, String> environment, Platform platform, boolean isMklThere) {

@@ -54,23 +54,36 @@ public enum Platform {
     return of(System.getProperty("os.name", ""), System.getProperty("os.arch", ""), glibcVersion());
   }
 
+  /**
+   * Returns the platform of this process without a look at its C library, which takes 50 ms: for
+   * what is said before libtorch is loaded.
+   *
+   * @throws WorldException if Flotilla runs on no such system or processor
+   */
+  public static Platform ofProcessor() {
+    return of(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
+  }
+
   static Platform of(String system, String processor, Optional<String> glibc) {
+    var platform = of(system, processor);
+    platform.requireGlibc(glibc);
+    return platform;
+  }
+
+  private static Platform of(String system, String processor) {
     if (!system.equals("Linux")) {
       throw new WorldException(
           "%s; this is %s on %s: use a Linux machine, %s"
               .formatted(SUPPORTED, system, processor, instead(system)));
     }
-    var platform =
-        switch (processor) {
-          case "amd64", "x86_64" -> LINUX_X86_64;
-          case "aarch64", "arm64" -> LINUX_ARM64;
-          default ->
-              throw new WorldException(
-                  "%s; this processor is '%s': use a machine of one of these kinds"
-                      .formatted(SUPPORTED, processor));
-        };
-    platform.requireGlibc(glibc);
-    return platform;
+    return switch (processor) {
+      case "amd64", "x86_64" -> LINUX_X86_64;
+      case "aarch64", "arm64" -> LINUX_ARM64;
+      default ->
+          throw new WorldException(
+              "%s; this processor is '%s': use a machine of one of these kinds"
+                  .formatted(SUPPORTED, processor));
+    };
   }
 
   private static String instead(String system) {
