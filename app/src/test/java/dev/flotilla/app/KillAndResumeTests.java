@@ -33,11 +33,11 @@ import tools.jackson.databind.node.ObjectNode;
  */
 class KillAndResumeTests {
 
-  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 3);
-  private static final int KILLS_IN_A_RUN = 3;
+  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 2);
+  private static final int KILLS_IN_A_RUN = Math.min(3, KILLS);
   private static final int KILLS_PER_VARIANT =
       Integer.getInteger("flotilla.test.kills.per.variant", 1);
-  private static final int STOPS = Integer.getInteger("flotilla.test.stops", 2);
+  private static final int STOPS = Integer.getInteger("flotilla.test.stops", 1);
   private static final int RANKS = Integer.getInteger("flotilla.test.kill.ranks", 2);
   private static final String PLAIN = "plain";
 
@@ -158,6 +158,7 @@ class KillAndResumeTests {
           "sharding, merge",
           "adaptive, behind, int8",
           "buckets, bf16",
+          "local, recompute, merge, fp16",
           "powersgd, merge",
           "sharding 2, local SGD between hosts, merge",
           "sharding 2, parameters in bf16, merge");

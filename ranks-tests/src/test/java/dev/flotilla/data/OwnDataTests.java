@@ -86,7 +86,7 @@ final class OwnDataTests {
   static Stream<Arguments> ordersAndRanks() {
     return ORDERS.keySet().stream()
         .sorted()
-        .flatMap(order -> IntStream.rangeClosed(1, 3).mapToObj(n -> Arguments.of(order, n)));
+        .flatMap(order -> IntStream.of(1, 3).mapToObj(n -> Arguments.of(order, n)));
   }
 
   @ParameterizedTest

@@ -193,10 +193,10 @@ class CustomFunctionTests {
   @Test
   void nothingOfItIsLeftBehind() {
     try (var trainer = trainer(Recompute.every(1).keepingAttention())) {
-      stepWithAll(trainer, 100);
+      stepWithAll(trainer, 50);
       long before = LeakProbe.settledBytes();
-      stepWithAll(trainer, 400);
-      assertThat(LeakProbe.settledBytes() - before).as("18 MB if kept").isLessThan(8L << 20);
+      stepWithAll(trainer, 200);
+      assertThat(LeakProbe.settledBytes() - before).as("9 MB if kept").isLessThan(4L << 20);
     }
   }
 

@@ -15,6 +15,7 @@ import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.powersgd.PowerSgd;
 import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.testkit.ColouredPoints;
+import dev.flotilla.testkit.Matrix;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.world.World;
 import dev.flotilla.zoo.model.Mlp;
@@ -36,14 +37,16 @@ class StragglerTests {
       BatchSource.global(new ColouredPoints(3 * STEPS, 8, 4), 3);
 
   static Stream<List<Strategy>> techniques() {
-    return Stream.of(
-        List.of(),
-        List.of(new GradientMerge(2)),
-        List.of(new Dgc(0, 1, List.of(0.9))),
-        List.of(new PowerSgd(1)),
-        List.of(new LocalSgd(2)),
-        List.of(new Sharding(1)),
-        List.of(new Sharding(3)));
+    return Matrix.some(
+        4,
+        Stream.of(
+            List.of(),
+            List.of(new GradientMerge(2)),
+            List.of(new Dgc(0, 1, List.of(0.9))),
+            List.of(new PowerSgd(1)),
+            List.of(new LocalSgd(2)),
+            List.of(new Sharding(1)),
+            List.of(new Sharding(3))));
   }
 
   private static TrainerBuilder mlp(World world, List<Strategy> techniques) {

@@ -26,6 +26,7 @@ import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.wire.Dtype;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -117,6 +118,21 @@ public final class Conformance {
   /** Returns all rows; the first is the baseline. */
   public static Stream<Row> rows() {
     return Stream.concat(techniques(), OptimizerRows.all());
+  }
+
+  /**
+   * Returns rows that bring in a setting of a technique, or an optimizer; in a thorough build all
+   * rows.
+   */
+  public static Stream<Row> firsts() {
+    Set<Object> seen = new HashSet<>();
+    return Matrix.isWhole() ? rows() : rows().filter(row -> seen.addAll(parts(row)));
+  }
+
+  private static Set<Object> parts(Row row) {
+    Set<Object> parts = new HashSet<>(Set.of(row.optimizer().getClass()));
+    parts.addAll(row.techniques());
+    return parts;
   }
 
   /** Returns the rows that are about techniques, all with the same optimizer. */

@@ -145,10 +145,10 @@ class DgcTests {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4})
-  void ranksHoldTheSameBitsAfterTwoHundredSteps(int ranks) {
+  @ValueSource(ints = {2, 4})
+  void ranksHoldTheSameBitsAfterAHundredSteps(int ranks) {
     var settings = dgc(5, 0.5, 0.75, 0.9).sending(Dtype.FP16, IndexFormat.PACKED);
-    var all = train(ranks, 200, new Momentum(0.05, 0.9, false, 1e-4), settings);
+    var all = train(ranks, 100, new Momentum(0.05, 0.9, false, 1e-4), settings);
     assertThat(all).allSatisfy(one -> assertThat(one.isSameAs(all.getFirst())).isTrue());
   }
 

@@ -14,6 +14,7 @@ import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.ColouredPoints;
+import dev.flotilla.testkit.Matrix;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.CheckpointSettings;
@@ -104,15 +105,17 @@ class EarlyDgcTests {
   }
 
   static Stream<Arguments> others() {
-    return Stream.of(
-        Arguments.of(2, List.of()),
-        Arguments.of(3, List.of()),
-        Arguments.of(2, List.of(new GradientMerge(3))),
-        Arguments.of(2, List.of(Recompute.every(1))),
-        Arguments.of(2, List.of(new MixedPrecision(Dtype.BF16))),
-        // Nothing may leave early with these, and nothing changes.
-        Arguments.of(2, List.of(new ClipByNorm(0.5))),
-        Arguments.of(2, List.of(new MixedPrecision(Dtype.FP16))));
+    return Matrix.some(
+        4,
+        Stream.of(
+            Arguments.of(3, List.of()),
+            Arguments.of(2, List.of()),
+            Arguments.of(2, List.of(new GradientMerge(3))),
+            Arguments.of(2, List.of(Recompute.every(1))),
+            Arguments.of(2, List.of(new MixedPrecision(Dtype.BF16))),
+            // Nothing may leave early with these, and nothing changes.
+            Arguments.of(2, List.of(new ClipByNorm(0.5))),
+            Arguments.of(2, List.of(new MixedPrecision(Dtype.FP16)))));
   }
 
   @ParameterizedTest

@@ -19,6 +19,7 @@ import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.strategy.shard.Sharding;
 import dev.flotilla.testkit.ColouredPoints;
+import dev.flotilla.testkit.Matrix;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.Trainer;
@@ -97,13 +98,15 @@ class FuseAllReduceTests {
     var resnet = new ResNet18(10, Stem.CIFAR, Normalization.GROUP, 4, false, 8);
     var bert = new BertTiny(null, 1, 120, 32, 2, 4, 64, 24, 0, 0);
     var none = new ClipByNorm(1e9);
-    return Stream.of(
-        new Case("resnet18", resnet, images, none),
-        new Case("resnet18, recomputed", resnet, images, Recompute.every(1)),
-        new Case("bert with a tied decoder", bert, tokens, none),
-        new Case("bert with a tied decoder, recomputed", bert, tokens, Recompute.every(1)),
-        new Case("bert in bf16", bert, tokens, new MixedPrecision(Dtype.BF16)),
-        new Case("bert in fp16", bert, tokens, new MixedPrecision(Dtype.FP16)));
+    return Matrix.some(
+        3,
+        Stream.of(
+            new Case("resnet18", resnet, images, none),
+            new Case("resnet18, recomputed", resnet, images, Recompute.every(1)),
+            new Case("bert with a tied decoder", bert, tokens, none),
+            new Case("bert with a tied decoder, recomputed", bert, tokens, Recompute.every(1)),
+            new Case("bert in bf16", bert, tokens, new MixedPrecision(Dtype.BF16)),
+            new Case("bert in fp16", bert, tokens, new MixedPrecision(Dtype.FP16))));
   }
 
   @ParameterizedTest

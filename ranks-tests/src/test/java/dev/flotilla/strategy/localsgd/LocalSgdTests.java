@@ -118,7 +118,7 @@ class LocalSgdTests {
 
   /** More than a million parameters travel in pieces. */
   @ParameterizedTest
-  @ValueSource(ints = {2, 3})
+  @ValueSource(ints = 3)
   void averagingInPiecesIsSynchronousMomentumToo(int ranks) {
     var momentum = new Momentum(0.1, 0.9);
     int wide = 90_000;

@@ -139,15 +139,14 @@ class PowerSgdTests {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4})
+  @ValueSource(ints = {2, 4})
   void ranksHoldTheSameBits(int ranks) {
-    var all = train(ranks, 100, new Adam(0.01), ONE.startStep(3));
+    var all = train(ranks, 40, new Adam(0.01), ONE.startStep(3));
     assertThat(all).allSatisfy(one -> assertThat(one.isSameAs(all.getFirst())).isTrue());
   }
 
   static Stream<Arguments> others() {
     return Stream.of(
-        Arguments.of(2, List.of()),
         Arguments.of(3, List.of()),
         Arguments.of(2, List.of(new GradientMerge(3))),
         // Nothing may leave early with these, and nothing changes.

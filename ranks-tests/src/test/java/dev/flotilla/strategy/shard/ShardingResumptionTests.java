@@ -140,14 +140,14 @@ class ShardingResumptionTests {
     return all.getFirst();
   }
 
-  /** As many ranks, and more; what else is kept for an optimizer is kept for Adam. */
+  /** Other slices than were saved; what else is kept for an optimizer is kept for Adam. */
   static Stream<Arguments> optimizersAndRanks() {
-    return Stream.of(Arguments.of(ADAM, 2), Arguments.of(ADAM, 3));
+    return Stream.of(Arguments.of(ADAM, 3));
   }
 
   static Stream<Arguments> others() {
     return Stream.concat(
-        Stream.of(Arguments.of(ADAM, 1)),
+        Stream.of(Arguments.of(ADAM, 1), Arguments.of(ADAM, 2)),
         Stream.of(ADAM_W, MOMENTUM)
             .flatMap(optimizer -> Stream.of(1, 2, 3).map(ranks -> Arguments.of(optimizer, ranks))));
   }

@@ -59,7 +59,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A model whose state is shared out learns what one learns that every rank holds. */
 class ShardingTests {
 
-  private static final int UPDATES = 50;
+  private static final int UPDATES = 20;
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
   private static final Map<String, Snapshot> PLAIN = new HashMap<>();
 

@@ -63,10 +63,8 @@ class ShardingWireTests {
   /** Of the last segment, what forward has gathered is still there in backward. */
   @ParameterizedTest
   @CsvSource({
-    "2, 1, 1, 1.0, 0.02", "2, 1, 2, 1.0, 0.02", "2, 1, 3, 1.48, 0.02",
-    "4, 1, 1, 1.0, 0.02", "4, 1, 2, 1.0, 0.02", "4, 1, 3, 1.48, 0.02",
-    "2, 4, 1, 1.0, 0.02", "2, 4, 2, 2.5, 0.02", "2, 4, 3, 5.9, 0.1",
-    "4, 4, 1, 1.0, 0.02", "4, 4, 2, 2.5, 0.02", "4, 4, 3, 5.9, 0.1"
+    "4, 1, 1, 1.0, 0.02", "2, 1, 2, 1.0, 0.02", "4, 1, 3, 1.48, 0.02",
+    "2, 4, 1, 1.0, 0.02", "4, 4, 2, 2.5, 0.02", "2, 4, 3, 5.9, 0.1"
   })
   void bytesAreAsTheFormulaSays(int ranks, int merge, int stage, double ratio, double off) {
     var plain = sent(ranks, merge, new GradientMerge(merge)).getLast();
