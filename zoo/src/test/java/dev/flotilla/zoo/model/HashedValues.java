@@ -54,7 +54,8 @@ final class HashedValues {
       double width = width(name, place.shape());
       double centre = centre(name, place.shape());
       long hash = fnv1a(name);
-      for (long i = 0; i < place.numel(); i++) {
+      long elements = place.numel();
+      for (long i = 0; i < elements; i++) {
         if (isWhole) {
           memory.setAtIndex(ValueLayout.JAVA_LONG, i, TRACKED_BATCHES);
           continue;
