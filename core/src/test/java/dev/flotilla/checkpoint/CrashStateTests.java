@@ -24,7 +24,7 @@ class CrashStateTests {
   private static final int SEED = 20;
 
   /** Which of the operations that are not durable yet power loss keeps, so many times. */
-  private static final int RANDOM_STATES = Integer.getInteger("flotilla.test.crashes", 4);
+  private static final int RANDOM_STATES = Integer.getInteger("flotilla.test.crashes", 2);
 
   @TempDir Path folder;
 
