@@ -36,7 +36,7 @@ final class BenchNetworkCommand implements Callable<Integer> {
   @Option(
       names = "--model",
       paramLabel = "MODEL",
-      description = "Model of the built-in recipe: resnet18 (default) or lenet5.")
+      description = "Model of the built-in recipe: resnet18 (default), lenet5 or bert-tiny.")
   String model = "resnet18";
 
   @Option(
@@ -123,10 +123,19 @@ final class BenchNetworkCommand implements Callable<Integer> {
               "schedule=constant",
               "threads=1");
       case "lenet5" -> List.of("data=digits", "batch=64", "threads=1");
+      case "bert-tiny" ->
+          List.of(
+              "model=bert-tiny",
+              "data={name: synthetic-tokens, length: 128, samples: 64}",
+              "batch=8",
+              "optimizer={name: momentum, lr: 0.01}",
+              "schedule=constant",
+              "threads=1");
       default ->
           throw new ConfigException(
               "--model",
-              "must be resnet18 or lenet5, or give a recipe, but was '%s'".formatted(model));
+              "must be resnet18, lenet5 or bert-tiny, or give a recipe, but was '%s'"
+                  .formatted(model));
     };
   }
 

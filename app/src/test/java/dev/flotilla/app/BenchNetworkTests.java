@@ -42,7 +42,7 @@ class BenchNetworkTests {
         "--technique=nameless | must be NAME=STRATEGY",
         "--technique=x=dgc: {sparsity: [1.2]} | sparsity",
         "--technique=x=exchange: guess | exchange",
-        "--model=alexnet | must be resnet18 or lenet5",
+        "--model=alexnet | must be resnet18, lenet5 or bert-tiny",
         "--hosts=1 | --hosts of at least 2",
         "--rates=free,fast | a number with kbit, mbit or gbit such as 100mbit, but was",
       })

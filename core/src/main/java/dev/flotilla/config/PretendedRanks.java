@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -19,6 +20,8 @@ import org.bytedeco.pytorch.Tensor;
  * nothing, and say what this one says. What comes out of it is of no use.
  */
 final class PretendedRanks implements Collective {
+
+  private static final Scalar SMALL = new Scalar(1e-3);
 
   private final Collective alone;
   private final int size;
@@ -66,7 +69,10 @@ final class PretendedRanks implements Collective {
     }
   }
 
-  /** Fills what has been allocated for it with zeros: memory that nobody wrote may be NaN. */
+  /**
+   * Fills what others hold with small numbers: memory that nobody wrote may be NaN, and from zeros
+   * come gradients of zero, and momentum that fades to numbers with which a CPU is slow.
+   */
   @Override
   public Pending allGather(Tensor whole, Tensor own, RankSlices slices, Traffic kind) {
     traffic.allGather(bytes(own));
@@ -76,7 +82,7 @@ final class PretendedRanks implements Collective {
         place.copy_(own.view(-1));
       }
       for (int other = 1; other < size; other++) {
-        slices.slice(whole, other).zero_();
+        slices.slice(whole, other).fill_(SMALL);
       }
       return Pending.DONE;
     }
