@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
+import java.nio.channels.Channel;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -45,10 +46,13 @@ public final class Hub implements AutoCloseable {
   private final WaitingRoom strangers = new WaitingRoom();
   private final RefusedStrangers refused = new RefusedStrangers();
   private final ValueRelay values = new ValueRelay(this::sendNow);
+  private final List<Listener> listeners = new ArrayList<>();
   private final List<Dial> dials = new ArrayList<>();
   private final Map<Connection, Dial> dialled = new HashMap<>();
   private final Thread thread;
   private volatile int generation;
+  private volatile int hosts;
+  private boolean cannotAccept;
   private volatile boolean isClosed;
 
   private Hub(Selector selector, Duration greetingTakes) {
@@ -75,20 +79,41 @@ public final class Hub implements AutoCloseable {
 
   /** Lets ranks connect; the hub closes the channel. */
   public void listenForRanks(ServerSocketChannel server, JobKey key) {
-    listen(server, () -> new ServerGreeter(key, false, () -> generation, this::isTaken));
+    listen(
+        server,
+        () -> new ServerGreeter(key, false, () -> generation, this::isTaken),
+        Optional.empty());
+  }
+
+  /** Lets the launchers of other hosts connect where no stranger can; the hub closes the channel. */
+  public void listenForHosts(ServerSocketChannel server, JobKey key) {
+    listen(
+        server,
+        () -> new ServerGreeter(key, true, () -> generation, this::isTaken),
+        Optional.empty());
   }
 
   /** Lets the launchers of other hosts connect; the hub closes the channel. */
-  public void listenForHosts(ServerSocketChannel server, JobKey key) {
-    listen(server, () -> new ServerGreeter(key, true, () -> generation, this::isTaken));
+  public void listenForHosts(ServerSocketChannel server, JobKey key, AcceptLimit limit) {
+    listen(
+        server,
+        () -> new ServerGreeter(key, true, () -> generation, this::isTaken),
+        Optional.of(limit));
   }
 
-  private void listen(ServerSocketChannel server, Supplier<Connection.Greeter> greeters) {
+  /** Tells whether the launchers of so many other hosts are connected; for any thread. */
+  public boolean hasHosts(int count) {
+    return hosts >= count;
+  }
+
+  private void listen(
+      ServerSocketChannel server,
+      Supplier<Connection.Greeter> greeters,
+      Optional<AcceptLimit> limit) {
     submit(
         () -> {
           try {
-            server.configureBlocking(false);
-            server.register(selector, SelectionKey.OP_ACCEPT, greeters);
+            listeners.add(Listener.open(server, selector, greeters, limit));
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }
@@ -189,11 +214,12 @@ public final class Hub implements AutoCloseable {
   private void run() {
     try {
       while (!isClosed) {
-        selector.select(this::ready, TURN_MILLIS);
+        selector.select(this::ready, turnMillis());
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
           task.run();
         }
         dropLateStrangers();
+        listeners.forEach(Listener::resume);
         List.copyOf(dials).forEach(this::tryDial);
       }
     } catch (IOException | UncheckedIOException | ClosedSelectorException e) {
@@ -201,29 +227,32 @@ public final class Hub implements AutoCloseable {
     }
   }
 
+  private long turnMillis() {
+    return listeners.stream().anyMatch(Listener::isPaused)
+        ? AcceptLimit.PAUSE.toMillis()
+        : TURN_MILLIS;
+  }
+
   private void ready(SelectionKey key) {
     if (key.attachment() instanceof Connection connection) {
       serve(key, connection);
-    } else if (key.isValid() && key.isAcceptable()) {
-      accept(key);
+    } else if (key.isValid() && key.attachment() instanceof Listener listener) {
+      accept(listener);
     }
   }
 
-  @SuppressWarnings("unchecked")
-  private void accept(SelectionKey key) {
-    var greeters = (Supplier<Connection.Greeter>) key.attachment();
+  private void accept(Listener listener) {
     try {
-      SocketChannel channel = ((ServerSocketChannel) key.channel()).accept();
-      if (channel != null) {
-        Optional<Connection> _ = take(channel, greeters.get());
-      }
+      listener.accept(this::take);
     } catch (IOException e) {
-      events.add(new HubEvent.Warning("a connection could not be accepted: " + e.getMessage()));
+      if (!cannotAccept) {
+        events.add(new HubEvent.Warning("a connection could not be accepted: " + e.getMessage()));
+      }
+      cannotAccept = true;
     }
   }
 
-  private Optional<Connection> take(SocketChannel channel, Connection.Greeter greeter)
-      throws IOException {
+  private Optional<Connection> take(SocketChannel channel, Connection.Greeter greeter) {
     try {
       channel.configureBlocking(false);
       SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
@@ -237,7 +266,7 @@ public final class Hub implements AutoCloseable {
       }
       return isIn ? Optional.of(connection) : Optional.empty();
     } catch (IOException e) {
-      channel.close();
+      closeQuietly(channel);
       return Optional.empty();
     }
   }
@@ -288,6 +317,8 @@ public final class Hub implements AutoCloseable {
       drop(before);
     }
     peers.put(peer, connection);
+    countHosts();
+    connection.from().ifPresent(from -> listeners.forEach(it -> it.trust(from)));
     strangers.remove(connection);
     dialled.remove(connection);
     events.add(new HubEvent.Joined(peer));
@@ -315,7 +346,16 @@ public final class Hub implements AutoCloseable {
     connection
         .peer()
         .filter(peer -> peers.remove(peer, connection))
-        .ifPresent(peer -> events.add(new HubEvent.Left(peer)));
+        .ifPresent(this::leave);
+  }
+
+  private void leave(Peer peer) {
+    countHosts();
+    events.add(new HubEvent.Left(peer));
+  }
+
+  private void countHosts() {
+    hosts = (int) peers.keySet().stream().filter(Peer.Host.class::isInstance).count();
   }
 
   private void dropLateStrangers() {
@@ -346,7 +386,7 @@ public final class Hub implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     for (SelectionKey key : List.copyOf(selector.keys())) {
-      closeQuietly(key);
+      closeQuietly(key.channel());
     }
     try {
       for (Dial dial : dials) {
@@ -358,9 +398,9 @@ public final class Hub implements AutoCloseable {
     }
   }
 
-  private static void closeQuietly(SelectionKey key) {
+  private static void closeQuietly(Channel channel) {
     try {
-      key.channel().close();
+      channel.close();
     } catch (IOException e) {
       // Nothing is left that could be lost.
     }

@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.control.AcceptLimit;
 import dev.flotilla.control.Dial;
 import dev.flotilla.control.FailureNotice;
 import dev.flotilla.control.Frame;
@@ -76,7 +77,9 @@ final class OtherHosts {
       hub.listenForHosts(near, key);
       try {
         relays.openFirst(
-            ControlAddress.choose(master, port, environment, console), near.getLocalAddress());
+            ControlAddress.choose(master, port, environment, console),
+            near.getLocalAddress(),
+            () -> !hub.hasHosts(settings.nodes() - 1));
       } catch (IOException e) {
         throw MasterPort.taken(port, e);
       }
@@ -95,7 +98,10 @@ final class OtherHosts {
     int port = masterPort + 1;
     String master = settings.masterAddress().orElseThrow();
     if (isFirst()) {
-      hub.listenForHosts(listen(ControlAddress.choose(master, port, environment, console)), key);
+      hub.listenForHosts(
+          listen(ControlAddress.choose(master, port, environment, console)),
+          key,
+          AcceptLimit.of(() -> !hub.hasHosts(settings.nodes() - 1)));
     } else {
       dial = new Dial(master, port, key, settings.nodeRank(), CONNECTING_TAKES);
       hub.dial(dial);
@@ -105,7 +111,7 @@ final class OtherHosts {
   private static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
     ServerSocketChannel server = ServerSocketChannel.open();
     try {
-      return server.bind(address);
+      return server.bind(address, AcceptLimit.BACKLOG);
     } catch (IOException e) {
       server.close();
       throw MasterPort.taken(address.getPort(), e);

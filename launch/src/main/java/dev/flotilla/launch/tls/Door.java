@@ -1,13 +1,17 @@
 package dev.flotilla.launch.tls;
 
+import dev.flotilla.control.AcceptLimit;
 import dev.flotilla.control.Refusal;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
@@ -26,12 +30,12 @@ import javax.net.ssl.SSLSocket;
  */
 final class Door implements Closeable {
 
-  private static final int BACKLOG = 512;
-
   /** First byte of TLS: a record of the greeting. */
   private static final byte GREETING_OF_TLS = 22;
 
-  private final ServerSocket server;
+  private final ServerSocketChannel server;
+  private final Selector selector;
+  private final AcceptLimit limit;
   private final SecureChannel channel;
   private final Tunnel.All tunnels;
   private final ScheduledExecutorService clock;
@@ -42,7 +46,9 @@ final class Door implements Closeable {
   private final Strangers strangers = new Strangers();
 
   private Door(
-      ServerSocket server,
+      ServerSocketChannel server,
+      Selector selector,
+      AcceptLimit limit,
       SecureChannel channel,
       Tunnel.All tunnels,
       ScheduledExecutorService clock,
@@ -50,6 +56,8 @@ final class Door implements Closeable {
       Consumer<String> warnings,
       Duration greetingTakes) {
     this.server = server;
+    this.selector = selector;
+    this.limit = limit;
     this.channel = channel;
     this.tunnels = tunnels;
     this.clock = clock;
@@ -61,12 +69,14 @@ final class Door implements Closeable {
   /**
    * Opens a door.
    *
+   * @param limit how many connections it accepts
    * @param targets what is behind it, by name
    * @param warnings hears who was turned away
    * @param greetingTakes how long somebody may take to say his first word; twice that in all
    */
   static Door open(
       InetSocketAddress address,
+      AcceptLimit limit,
       SecureChannel channel,
       Tunnel.All tunnels,
       ScheduledExecutorService clock,
@@ -74,43 +84,54 @@ final class Door implements Closeable {
       Consumer<String> warnings,
       Duration greetingTakes)
       throws IOException {
-    var server = new ServerSocket();
+    ServerSocketChannel server = ServerSocketChannel.open();
+    Selector selector = Selector.open();
     try {
-      server.bind(address, BACKLOG);
+      server.bind(address, AcceptLimit.BACKLOG).configureBlocking(false);
+      server.register(selector, SelectionKey.OP_ACCEPT);
     } catch (IOException e) {
+      selector.close();
       server.close();
       throw e;
     }
-    var door = new Door(server, channel, tunnels, clock, targets, warnings, greetingTakes);
+    var door =
+        new Door(
+            server, selector, limit, channel, tunnels, clock, targets, warnings, greetingTakes);
     Thread.ofPlatform().daemon().name("flotilla-door").start(door::run);
     return door;
   }
 
   int port() {
-    return server.getLocalPort();
+    return server.socket().getLocalPort();
   }
 
   private void run() {
-    while (!server.isClosed()) {
+    while (server.isOpen()) {
       try {
-        Socket guest = server.accept();
-        if (lobby.enter(guest)) {
-          Thread.ofVirtual().name("flotilla-guest").start(() -> receive(guest));
-        } else {
-          guest.close();
-        }
-      } catch (IOException e) {
-        if (!server.isClosed()) {
+        int _ = selector.select();
+        selector.selectedKeys().clear();
+        if (server.isOpen() && limit.accept(server, this::enter)) {
           pause();
         }
+      } catch (IOException | ClosedSelectorException e) {
+        // Where no descriptor is left, accepting fails at once, and would again.
+        pause();
       }
     }
   }
 
-  /** Where no descriptor is left, accepting fails at once, and would again. */
+  private void enter(SocketChannel channel) {
+    Socket guest = channel.socket();
+    if (lobby.enter(guest)) {
+      Thread.ofVirtual().name("flotilla-guest").start(() -> receive(guest));
+    } else {
+      Closing.quietly(guest);
+    }
+  }
+
   private static void pause() {
     try {
-      Thread.sleep(Duration.ofMillis(20));
+      Thread.sleep(AcceptLimit.PAUSE);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -125,6 +146,7 @@ final class Door implements Closeable {
       lobby.hasBegun(guest);
       SSLSocket secure = channel.answer(guest, begun);
       String target = channel.proof().take(secure);
+      limit.trust(guest.getInetAddress());
       Optional<SocketChannel> local = local(target);
       channel.proof().answer(secure, target, local.isPresent());
       if (local.isPresent() && deadline.cancel(false)) {
@@ -190,6 +212,7 @@ final class Door implements Closeable {
   @Override
   public void close() {
     Closing.quietly(server);
+    Closing.quietly(selector);
     lobby.close();
   }
 }

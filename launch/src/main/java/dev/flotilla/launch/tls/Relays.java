@@ -1,5 +1,6 @@
 package dev.flotilla.launch.tls;
 
+import dev.flotilla.control.AcceptLimit;
 import dev.flotilla.control.Hub;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +42,7 @@ public final class Relays implements AutoCloseable {
   private static final Duration CLOSING_TAKES = Duration.ofSeconds(2);
 
   /** Gloo calls once, and takes a lost connection for a lost rank. */
-  private static final int TRIES = 4;
+  private static final int TRIES = 10;
 
   private static final String CONTROL = "control";
 
@@ -94,11 +96,14 @@ public final class Relays implements AutoCloseable {
    *
    * @param address where launchers call
    * @param hosts where the hub of this launcher waits for them
+   * @param isHostMissing whether one of them is to come
    * @throws IOException if the port is taken
    */
-  public void openFirst(InetSocketAddress address, SocketAddress hosts) throws IOException {
+  public void openFirst(
+      InetSocketAddress address, SocketAddress hosts, BooleanSupplier isHostMissing)
+      throws IOException {
     targets.put(CONTROL, hosts);
-    door = open(address);
+    door = open(address, isHostMissing);
   }
 
   /**
@@ -123,9 +128,10 @@ public final class Relays implements AutoCloseable {
                     .ifPresent(hub::refuse));
   }
 
-  private Door open(InetSocketAddress address) throws IOException {
+  private Door open(InetSocketAddress address, BooleanSupplier isHostMissing) throws IOException {
     return Door.open(
         address,
+        AcceptLimit.of(() -> isHostMissing.getAsBoolean() || hasRankTargets()),
         channel,
         tunnels,
         clock,
@@ -199,7 +205,7 @@ public final class Relays implements AutoCloseable {
     try {
       String host = own == null ? "" : own.find().getHostAddress();
       if (door == null) {
-        door = open(new InetSocketAddress(InetAddress.ofLiteral(host), 0));
+        door = open(new InetSocketAddress(InetAddress.ofLiteral(host), 0), () -> false);
       }
       targets.put(target(id), new InetSocketAddress(self, port));
       var offer = new Offer(host, door.port(), port, channel.fingerprint(), ownNetwork(), others);
@@ -265,9 +271,13 @@ public final class Relays implements AutoCloseable {
     if (forwarder != null) {
       forwarder.close();
     }
-    if (targets.remove(target(id)) != null && targets.keySet().stream().allMatch(CONTROL::equals)) {
+    if (targets.remove(target(id)) != null && !hasRankTargets()) {
       closeDoor();
     }
+  }
+
+  private boolean hasRankTargets() {
+    return targets.keySet().stream().anyMatch(it -> !it.equals(CONTROL));
   }
 
   private static byte[] bytes(String text) {

@@ -1,5 +1,6 @@
 package dev.flotilla.launch.tls;
 
+import dev.flotilla.control.AcceptLimit;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -34,6 +35,7 @@ final class TestDoor implements AutoCloseable {
     this.door =
         Door.open(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+            AcceptLimit.of(() -> true),
             channel,
             tunnels,
             clock,

@@ -1,0 +1,142 @@
+package dev.flotilla.bench;
+
+import java.io.IOException;
+import java.nio.LongBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/** A job of two hosts with one rank each. */
+final class StrangerJob implements AutoCloseable {
+
+  private final List<Process> launchers = new ArrayList<>();
+  private final Path folder;
+  private final LongBuffer times;
+
+  private StrangerJob(Path folder) throws IOException {
+    this.folder = folder;
+    this.times = StrangerSteps.times(folder.resolve("times.0"));
+  }
+
+  static StrangerJob start(
+      StrangerNetwork network, Path folder, Path key, int master, List<String> options)
+      throws IOException {
+    var job = new StrangerJob(folder);
+    for (int host = 0; host < 2; host++) {
+      var command =
+          StrangerProcess.command(network.host(host), false, "-Xmx256m", StrangerSteps.class.getName());
+      command.add(folder.resolve("times").toString());
+      command.addAll(
+          List.of(
+              "--nnodes=2",
+              "--nproc=1",
+              "--node-rank=" + host,
+              "--master-addr=" + StrangerNetwork.address(0),
+              "--master-port=" + master,
+              "--job-key-file=" + key,
+              "--log-dir=" + folder.resolve("log" + host)));
+      command.addAll(options);
+      var builder = new ProcessBuilder(command).redirectErrorStream(true);
+      builder.redirectOutput(folder.resolve("said" + host).toFile());
+      builder.environment().put("OMP_NUM_THREADS", "1");
+      job.launchers.add(builder.start());
+    }
+    return job;
+  }
+
+  boolean isAlive() {
+    return launchers.stream().allMatch(Process::isAlive);
+  }
+
+  String said() throws IOException {
+    return Files.readString(folder.resolve("said0")) + Files.readString(folder.resolve("said1"));
+  }
+
+  int steps() {
+    return (int) times.get(0);
+  }
+
+  long firstStep() {
+    return times.get(1);
+  }
+
+  /** Returns the times of the steps after one, in milliseconds, sorted. */
+  double[] millis(int from) {
+    return StrangerLoad.millis(times, from, steps());
+  }
+
+  void awaitSteps(int count, Duration longest) throws IOException, InterruptedException {
+    long end = System.nanoTime() + longest.toNanos();
+    while (steps() < count) {
+      if (!isAlive() || System.nanoTime() - end > 0) {
+        throw new IOException("the job does not train: " + said());
+      }
+      Thread.sleep(50);
+    }
+  }
+
+  /** Returns how long the processors have worked for the launchers. */
+  double launcherSeconds() {
+    return launchers.stream()
+        .map(it -> it.info().totalCpuDuration().orElse(Duration.ZERO))
+        .mapToDouble(it -> it.toNanos() / 1e9)
+        .sum();
+  }
+
+  /** Returns all that processes of the job listen on beyond loopback. */
+  Set<String> ports() throws IOException {
+    var ports = new TreeSet<String>();
+    for (int host = 0; host < 2; host++) {
+      Path table = Path.of("/proc/%d/net/tcp".formatted(launchers.get(host).pid()));
+      for (String line : Files.readAllLines(table)) {
+        String[] fields = line.strip().split("\\s+");
+        if (fields[3].equals("0A") && !fields[1].startsWith("0100007F", 0) && !isLoopback(fields[1])) {
+          ports.add(
+              StrangerNetwork.address(host)
+                  + ":"
+                  + Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16));
+        }
+      }
+      ports.addAll(listening6(host));
+    }
+    return ports;
+  }
+
+  private static boolean isLoopback(String address) {
+    return address.substring(6, 8).equals("7F");
+  }
+
+  /** Java listens on sockets of the newer kind, which take both. */
+  private Set<String> listening6(int host) throws IOException {
+    var ports = new TreeSet<String>();
+    Path table = Path.of("/proc/%d/net/tcp6".formatted(launchers.get(host).pid()));
+    for (String line : Files.readAllLines(table)) {
+      String[] fields = line.strip().split("\\s+");
+      boolean isMapped = fields[1].startsWith("0000000000000000FFFF0000");
+      boolean isAny = fields[1].startsWith("0".repeat(32));
+      if (fields[3].equals("0A")
+          && (isAny || isMapped && !fields[1].substring(30, 32).equals("7F"))) {
+        ports.add(
+            StrangerNetwork.address(host)
+                + ":"
+                + Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16));
+      }
+    }
+    return ports;
+  }
+
+  /** Ranks die with their launchers. */
+  @Override
+  public void close() throws InterruptedException {
+    launchers.forEach(Process::destroyForcibly);
+    for (var launcher : launchers) {
+      boolean _ = launcher.waitFor(10, TimeUnit.SECONDS);
+    }
+    Thread.sleep(500);
+  }
+}

@@ -1,0 +1,88 @@
+package dev.flotilla.control;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+/** Where a hub accepts connections; belongs to the hub's thread. */
+final class Listener {
+
+  private final ServerSocketChannel server;
+  private final SelectionKey key;
+  private final Supplier<Connection.Greeter> greeters;
+  private final Optional<AcceptLimit> limit;
+  private long pausedUntil;
+
+  private Listener(
+      ServerSocketChannel server,
+      SelectionKey key,
+      Supplier<Connection.Greeter> greeters,
+      Optional<AcceptLimit> limit) {
+    this.server = server;
+    this.key = key;
+    this.greeters = greeters;
+    this.limit = limit;
+  }
+
+  static Listener open(
+      ServerSocketChannel server,
+      Selector selector,
+      Supplier<Connection.Greeter> greeters,
+      Optional<AcceptLimit> limit)
+      throws IOException {
+    server.configureBlocking(false);
+    SelectionKey key = server.register(selector, SelectionKey.OP_ACCEPT);
+    var listener = new Listener(server, key, greeters, limit);
+    key.attach(listener);
+    return listener;
+  }
+
+  /**
+   * Accepts who waits.
+   *
+   * @throws IOException if that fails, as it would again at once
+   */
+  void accept(BiConsumer<SocketChannel, Connection.Greeter> taker) throws IOException {
+    try {
+      if (limit.isPresent()) {
+        if (limit.get().accept(server, it -> taker.accept(it, greeters.get()))) {
+          pause();
+        }
+        return;
+      }
+      SocketChannel next = server.accept();
+      if (next != null) {
+        taker.accept(next, greeters.get());
+      }
+    } catch (IOException e) {
+      pause();
+      throw e;
+    }
+  }
+
+  void trust(InetAddress member) {
+    limit.ifPresent(it -> it.trust(member));
+  }
+
+  private void pause() {
+    key.interestOps(0);
+    pausedUntil = System.nanoTime() + AcceptLimit.PAUSE.toNanos();
+  }
+
+  boolean isPaused() {
+    return key.isValid() && key.interestOps() == 0;
+  }
+
+  /** Goes on after a pause. */
+  void resume() {
+    if (isPaused() && System.nanoTime() - pausedUntil >= 0) {
+      key.interestOps(SelectionKey.OP_ACCEPT);
+    }
+  }
+}
