@@ -28,7 +28,7 @@ final class GlooMember implements AutoCloseable {
     this.ledger = ledger;
     this.keyValueStore = membership.store().prefixed(name + "/store/");
     this.group = membership.form(name, roster, rank);
-    int most = RankEnvironment.checksCollectives() ? Integer.MAX_VALUE : 0;
+    int most = RankEnvironment.checksCollectives() ? Integer.MAX_VALUE : CollectiveCheck.FIRST;
     var check = new CollectiveCheck(group, rank, most);
     // Who is compared with others waits for them, which says who of them is slow.
     group.inspect(operation -> ledger.timed(() -> check.inspect(operation)).await());

@@ -66,6 +66,27 @@ record PairExchange(NativeGroup group, int rank, int length) {
     }
   }
 
+  /**
+   * Sends bytes to the rank that is so far away, and returns what came from the other side.
+   *
+   * @throws RuntimeException if that takes longer
+   */
+  byte[] pass(byte[] value, int away, int tag, Duration longest) {
+    try (var _ = TensorScope.open()) {
+      int size = group.roster().size();
+      var target = tensor(new byte[0]);
+      var source = tensor(value);
+      int from = Math.floorMod(rank - away, size);
+      int to = (rank + away) % size;
+      group.exchange(
+          List.of(
+              it -> it.recv(new TensorVector(target), from, tag),
+              it -> it.send(new TensorVector(source), to, tag)),
+          longest);
+      return bytes(target);
+    }
+  }
+
   private Tensor tensor(byte[] bytes) {
     var tensor = Tensors.zeros(torch.ScalarType.Byte, length);
     NativeView.of(tensor).asByteBuffer().put(bytes, 0, Math.min(bytes.length, length));

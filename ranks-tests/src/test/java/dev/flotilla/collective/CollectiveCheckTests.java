@@ -2,13 +2,23 @@ package dev.flotilla.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.testkit.Ranks;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch.ScalarType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class CollectiveCheckTests {
@@ -22,7 +32,7 @@ class CollectiveCheckTests {
 
   /** All ranks do the same first. */
   private static String compared(NativeGroup group, int rank, String... whats) {
-    var check = new CollectiveCheck(group, rank, 2);
+    var check = new CollectiveCheck(group, rank, CollectiveCheck.FIRST);
     check.compare("barrier", Duration.ofSeconds(5));
     try {
       check.compare(whats[rank], Duration.ofSeconds(5));
@@ -48,7 +58,75 @@ class CollectiveCheckTests {
                 + " same order");
   }
 
-  /** Only as many as were asked for cost anything. */
+  /** What one rank does reaches all, however far away it is. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void everyRankLearnsOfTheOneThatDiffers(int ranks) throws Exception {
+    var whats = new String[ranks];
+    Arrays.fill(whats, "barrier");
+    whats[1] = "broadcast";
+    assertThat(compared(whats))
+        .hasSize(ranks)
+        .allMatch(it -> it.startsWith("collective 2 differs between ranks: rank 0 calls barrier"))
+        .allMatch(it -> it.contains("rank 1 calls broadcast, rank 2 calls barrier"));
+  }
+
+  private static final String USUAL = "all-reduce SUM of 40 bytes of Float";
+
+  private static final Map<String, Consumer<Collective>> CALLS =
+      Map.of(
+          USUAL,
+          it -> sum(it, Tensors.floats(1, 10)),
+          "all-reduce SUM of 400 bytes of Float",
+          it -> sum(it, Tensors.floats(1, 100)),
+          "all-reduce SUM of 40 bytes of Int",
+          it -> sum(it, Tensors.filled(1, 10, ScalarType.Int)),
+          "all-reduce SUM of 40 bytes of Long",
+          it -> sum(it, Tensors.filled(1, 5, ScalarType.Long)),
+          "all-reduce MAX of 40 bytes of Float",
+          it -> it.allReduce(Tensors.floats(1, 10), Reduction.MAX, Traffic.EXCHANGE).await(),
+          "broadcast from 0 of 40 bytes of Float",
+          it -> it.broadcast(Tensors.floats(1, 10), 0, Traffic.START).await(),
+          "broadcast from 1 of 40 bytes of Float",
+          it -> it.broadcast(Tensors.floats(1, 10), 1, Traffic.START).await(),
+          "all-to-all of 40 bytes of Float",
+          it -> it.allToAll(Tensors.floats(1, 10), Tensors.floats(1, 10), Traffic.EXCHANGE).await(),
+          "barrier",
+          Collective::barrier);
+
+  private static void sum(Collective group, Tensor tensor) {
+    group.allReduce(tensor, Reduction.SUM, Traffic.EXCHANGE).await();
+  }
+
+  /** Another size, type, reduction, root, operation or order. */
+  static Stream<String> others() {
+    return CALLS.keySet().stream().sorted().filter(call -> !call.equals(USUAL));
+  }
+
+  /** Without being asked for: these are the first collectives of a group. */
+  @ParameterizedTest
+  @MethodSource("others")
+  void whatDiffersIsFoundBeforeItAbortsHangsOrGivesWrongNumbers(String other) {
+    List<String> said = Ranks.call(2, group -> difference(group, USUAL, other));
+
+    assertThat(said)
+        .containsOnly(
+            "collective 2 differs between ranks: rank 0 calls %s, rank 1 calls %s; all ranks must"
+                    .formatted(USUAL, other)
+                + " call the same ones in the same order");
+  }
+
+  private static String difference(Collective group, String first, String second) {
+    sum(group, Tensors.floats(1, 3));
+    try {
+      CALLS.get(group.rank() == 0 ? first : second).accept(group);
+      return "nothing was found";
+    } catch (AgreementException e) {
+      return String.valueOf(e.getMessage());
+    }
+  }
+
+  /** Whoever asks for nothing pays for the first ones alone. */
   @Test
   void laterOnesAreNotCompared() throws Exception {
     var compared = new AtomicInteger();
