@@ -1,14 +1,5 @@
 package dev.flotilla.app;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
-
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
-
 /**
  * Two network namespaces of this machine with a cable between them, and nothing else; or with a
  * third one that reaches both. Making them needs root; where it is not possible, the test is
@@ -18,17 +9,16 @@ final class TwoHosts implements AutoCloseable {
 
   private static final String CABLE = "cable0";
 
-  private final List<String> names;
+  private final NetworkNamespaces namespaces;
 
-  private TwoHosts(List<String> names) {
-    this.names = names;
+  private TwoHosts(NetworkNamespaces namespaces) {
+    this.namespaces = namespaces;
   }
 
   /** Connects two new hosts with a third, which takes no part in anything. */
   static TwoHosts connectWithStranger() {
     TwoHosts hosts = connect();
     try {
-      hosts.require("-n", hosts.stranger(), "link", "set", "lo", "up");
       for (int i = 0; i < 2; i++) {
         hosts.letIn(i);
       }
@@ -69,12 +59,8 @@ final class TwoHosts implements AutoCloseable {
 
   /** Connects two new hosts. */
   static TwoHosts connect() {
-    String prefix = "flotilla-%d-".formatted(ProcessHandle.current().pid());
-    var hosts = new TwoHosts(List.of(prefix + 0, prefix + 1, prefix + "stranger"));
+    var hosts = new TwoHosts(NetworkNamespaces.create("0", "1", "stranger"));
     try {
-      for (String host : hosts.names) {
-        hosts.require("netns", "add", host);
-      }
       hosts.require(
           "link",
           "add",
@@ -90,7 +76,6 @@ final class TwoHosts implements AutoCloseable {
           hosts.name(1));
       for (int i = 0; i < 2; i++) {
         hosts.require("-n", hosts.name(i), "addr", "add", hosts.address(i) + "/30", "dev", CABLE);
-        hosts.require("-n", hosts.name(i), "link", "set", "lo", "up");
         hosts.require("-n", hosts.name(i), "link", "set", CABLE, "up");
       }
       return hosts;
@@ -101,11 +86,11 @@ final class TwoHosts implements AutoCloseable {
   }
 
   String name(int host) {
-    return names.get(host);
+    return namespaces.name(Integer.toString(host));
   }
 
   String stranger() {
-    return names.getLast();
+    return namespaces.name("stranger");
   }
 
   String address(int host) {
@@ -114,40 +99,16 @@ final class TwoHosts implements AutoCloseable {
 
   /** Pulls the cable out of a host; the other one sees no carrier either. */
   void cut(int host) {
-    assertThat(ip("-n", name(host), "link", "set", CABLE, "down")).isEmpty();
+    require("-n", name(host), "link", "set", CABLE, "down");
   }
 
   private void require(String... arguments) {
-    String problem = ip(arguments);
-    if (!problem.isEmpty()) {
-      abort(
-          "no network namespaces here: ip %s: %s".formatted(String.join(" ", arguments), problem));
-    }
+    namespaces.require(arguments);
   }
 
-  /** Runs a command; returns what it complains about, or nothing. */
-  private static String ip(String... arguments) {
-    var command = new ArrayList<>(List.of("ip"));
-    command.addAll(List.of(arguments));
-    try {
-      var process = new ProcessBuilder(command).redirectErrorStream(true).start();
-      if (!process.waitFor(10, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-        return "takes longer than 10 s";
-      }
-      var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      return process.exitValue() == 0 ? "" : "exit code " + process.exitValue() + " " + output;
-    } catch (IOException e) {
-      return String.valueOf(e.getMessage());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", e);
-    }
-  }
-
-  /** Takes the hosts away, with the cable; what was never made is not missed. */
+  /** Takes the hosts away, with the cable. */
   @Override
   public void close() {
-    names.forEach(name -> ip("netns", "del", name));
+    namespaces.close();
   }
 }

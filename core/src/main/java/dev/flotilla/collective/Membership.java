@@ -18,12 +18,12 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
   NativeGroup form(String name, Roster roster, int rank) {
     var key = JobLink.ofThisProcess().pairKey();
     return key.isEmpty()
-        ? connect(name, roster, rank, GlooListener.beforeForming(), GlooRelay.of(roster))
+        ? connect(name, roster, rank, GlooListener.beforeForming(), RankRelay.of(roster))
         : formProved(name, roster, rank, key.get());
   }
 
   private NativeGroup connect(
-      String name, Roster roster, int rank, GlooListener listener, GlooRelay relay) {
+      String name, Roster roster, int rank, GlooListener listener, RankRelay relay) {
     var group =
         GlooConnection.open(
             store,
@@ -46,7 +46,7 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
 
   /** Whoever connects must find every rank of another host on its own. */
   private void openRelay(
-      String name, Roster roster, int rank, GlooListener listener, GlooRelay relay) {
+      String name, Roster roster, int rank, GlooListener listener, RankRelay relay) {
     if (relay.isNeeded()) {
       relay.open(listener.port(address), settings.joinTimeout());
       await(name + "/carried/", rank, roster.size(), roster.self(), "carried");
@@ -65,7 +65,7 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
     for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
       var tried = attempt == 0 ? name : "%s/again %d".formatted(name, attempt);
       var listener = GlooListener.beforeForming();
-      try (var relay = GlooRelay.of(roster)) {
+      try (var relay = RankRelay.of(roster)) {
         var group = connect(tried, roster, rank, listener, relay);
         var own = PairProof.problem(group, tried, rank, key, PairProof.TAKES);
         if (!own.isEmpty()) {

@@ -45,6 +45,15 @@ final class LinkMeter implements AutoCloseable {
     listening.setSoTimeout(LONGEST_WAIT_MILLIS);
   }
 
+  int port() {
+    return listening.getLocalPort();
+  }
+
+  /** Returns the address in what a {@link #place} says. */
+  static String addressOf(String place) {
+    return place.split(" ", 2)[0];
+  }
+
   /** Returns where other ranks find this one. */
   String place() {
     return "%s %d %s"

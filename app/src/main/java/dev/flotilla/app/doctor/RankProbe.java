@@ -6,6 +6,7 @@ import dev.flotilla.collective.CollectiveSettings;
 import dev.flotilla.collective.Collectives;
 import dev.flotilla.collective.KeyValueStore;
 import dev.flotilla.collective.Link;
+import dev.flotilla.collective.RankRelay;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.DeviceChoice;
 import dev.flotilla.memory.NativeLibraries;
@@ -63,8 +64,7 @@ public final class RankProbe {
     if (ranks.size() > 1) {
       try (var meter = new LinkMeter(ranks.rank(), address())) {
         say("place", meter.place());
-        Pairing.rounds(ranks.size()).forEach(round -> meet(meter, round[ranks.rank()]));
-        ranks.barrier();
+        measure(meter);
       } catch (IOException failure) {
         failures.add("rank %d cannot listen: %s".formatted(ranks.rank(), failure.getMessage()));
       }
@@ -88,6 +88,19 @@ public final class RankProbe {
             link.secondsPerByte());
     ranks.barrier();
     return Optional.of(measured);
+  }
+
+  /** Where the job is secure, the launchers carry these connections too. */
+  private void measure(LinkMeter meter) {
+    var addresses = all("place").stream().map(LinkMeter::addressOf).toList();
+    try (var relay = RankRelay.of(ranks.rank(), addresses.get(ranks.rank()), addresses)) {
+      if (relay.isNeeded()) {
+        relay.open(meter.port(), LONGEST);
+        ranks.barrier();
+      }
+      Pairing.rounds(ranks.size()).forEach(round -> meet(meter, round[ranks.rank()]));
+      ranks.barrier();
+    }
   }
 
   private void meet(LinkMeter meter, int other) {
@@ -184,6 +197,10 @@ public final class RankProbe {
 
   /** Returns the address that others reach this rank by, as Gloo's ranks choose theirs. */
   private InetAddress address() throws IOException {
+    var relayed = RankRelay.ownAddress();
+    if (relayed.isPresent()) {
+      return InetAddress.ofLiteral(relayed.get());
+    }
     if (!(world.rendezvous() instanceof Rendezvous.Tcp(var host, var port, _))) {
       return InetAddress.getLoopbackAddress();
     }

@@ -8,11 +8,8 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -41,9 +38,6 @@ public final class Relays implements AutoCloseable {
 
   private static final Duration CLOSING_TAKES = Duration.ofSeconds(2);
 
-  /** Gloo calls once, and takes a lost connection for a lost rank. */
-  private static final int TRIES = 10;
-
   private static final String CONTROL = "control";
 
   private final SecureChannel channel;
@@ -54,7 +48,7 @@ public final class Relays implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(
           work -> Thread.ofPlatform().daemon().name("flotilla-relays").unstarted(work));
   private final Map<String, SocketAddress> targets = new ConcurrentHashMap<>();
-  private final Map<String, Forwarder> forwarders = new HashMap<>();
+  private final Forwarders forwarders;
   private final Set<String> known = new HashSet<>();
   private final List<Said> early = new ArrayList<>();
   private int attempt;
@@ -82,6 +76,7 @@ public final class Relays implements AutoCloseable {
     this.channel = channel;
     this.hub = hub;
     this.self = self;
+    this.forwarders = new Forwarders(channel, tunnels, clock, hub);
     hub.watchValues(
         (ofAttempt, key, value) -> {
           if (key.startsWith("relay/")) {
@@ -148,8 +143,7 @@ public final class Relays implements AutoCloseable {
   private void reset(int next) {
     attempt = next;
     known.clear();
-    forwarders.values().forEach(Forwarder::close);
-    forwarders.clear();
+    forwarders.endAll();
     targets.keySet().removeIf(target -> !target.equals(CONTROL));
     closeDoor();
     List<Said> waiting = List.copyOf(early);
@@ -208,7 +202,7 @@ public final class Relays implements AutoCloseable {
         door = open(new InetSocketAddress(InetAddress.ofLiteral(host), 0), () -> false);
       }
       targets.put(target(id), new InetSocketAddress(self, port));
-      var offer = new Offer(host, door.port(), port, channel.fingerprint(), ownNetwork(), others);
+      var offer = new Offer(host, door.port(), port, channel.fingerprint(), OwnNetwork.name(), others);
       hub.put(attempt, "relay/open/" + id, bytes(offer.format()));
     } catch (IOException e) {
       String problem = "no port for secure connections can be opened: " + e.getMessage();
@@ -225,31 +219,13 @@ public final class Relays implements AutoCloseable {
     if (!offer.others().contains(own)) {
       return;
     }
-    if (offer.network().equals(ownNetwork())) {
+    if (offer.network().equals(OwnNetwork.name())) {
       ready(id, own, "");
       return;
     }
     try {
-      var server =
-          ServerSocketChannel.open()
-              .bind(new InetSocketAddress(InetAddress.ofLiteral(alias), offer.port()));
-      var to =
-          new Caller.Destination(
-              offer.host().isEmpty() ? master : offer.host(),
-              offer.door(),
-              target(id),
-              Optional.of(offer.fingerprint()));
-      forwarders.put(
-          id,
-          Forwarder.start(
-              server,
-              new Caller(channel, tunnels, clock),
-              to,
-              TRIES,
-              failure ->
-                  hub.warn(
-                      "no secure connection to %s: %s"
-                          .formatted(to.host(), TlsTrouble.reason(failure)))));
+      String host = offer.host().isEmpty() ? master : offer.host();
+      forwarders.listen(id, alias, offer, host, target(id));
       ready(id, own, "");
     } catch (IOException e) {
       ready(
@@ -267,10 +243,7 @@ public final class Relays implements AutoCloseable {
   private void end(String id) {
     known.add("relay/open/" + id);
     known.add("relay/want/" + id);
-    Forwarder forwarder = forwarders.remove(id);
-    if (forwarder != null) {
-      forwarder.close();
-    }
+    forwarders.end(id);
     if (targets.remove(target(id)) != null && !hasRankTargets()) {
       closeDoor();
     }
@@ -282,16 +255,6 @@ public final class Relays implements AutoCloseable {
 
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  /** Launchers of one machine, or of one container, have the same loopback interface. */
-  private static String ownNetwork() {
-    try {
-      String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
-      return boot + "/" + Files.readSymbolicLink(Path.of("/proc/self/ns/net"));
-    } catch (IOException e) {
-      return "process/" + ProcessHandle.current().pid();
-    }
   }
 
   @Override

@@ -6,18 +6,19 @@ import dev.flotilla.world.RankEnvironment;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Asks launchers to carry the connections of ranks on other hosts to the port of this one, where
- * the job is secure; Gloo listens on loopback then, at the address that stands for its host.
+ * the job is secure; ranks listen on loopback then, at the address that stands for their host.
  *
  * <p>From when all of them are ready until {@link #close}, each has the same address and port on
  * its own loopback, and carries whoever connects there through TLS.
  */
-final class GlooRelay implements AutoCloseable {
+public final class RankRelay implements AutoCloseable {
 
   private static final AtomicInteger REQUESTS = new AtomicInteger();
 
@@ -26,28 +27,41 @@ final class GlooRelay implements AutoCloseable {
   private final List<String> others;
   private boolean isOpen;
 
-  private GlooRelay(Optional<SharedValues> values, String id, List<String> others) {
+  private RankRelay(Optional<SharedValues> values, String id, List<String> others) {
     this.values = values;
     this.id = id;
     this.others = others;
   }
 
   /** Returns what carries the connections of a group; nothing does within a host. */
-  static GlooRelay of(Roster roster) {
-    var own = roster.self().address();
+  static RankRelay of(Roster roster) {
+    return of(roster.self().rank(), roster.self().address(), roster.addresses());
+  }
+
+  /**
+   * Returns what carries connections between ranks; nothing does within a host.
+   *
+   * @param own where this rank listens
+   * @param addresses where all ranks do
+   */
+  public static RankRelay of(int rank, String own, Collection<String> addresses) {
     var others =
-        roster.addresses().stream().filter(address -> !address.equals(own)).sorted().toList();
-    boolean isCarried = System.getenv().containsKey(RankEnvironment.RELAY_ADDRESS);
+        addresses.stream().filter(address -> !address.equals(own)).distinct().sorted().toList();
     var values =
-        isCarried && !others.isEmpty()
+        ownAddress().isPresent() && !others.isEmpty()
             ? JobLink.ofThisProcess().values()
             : Optional.<SharedValues>empty();
-    var id = "%s/%d.%d".formatted(own, roster.self().rank(), REQUESTS.incrementAndGet());
-    return new GlooRelay(values, id, others);
+    var id = "%s/%d.%d".formatted(own, rank, REQUESTS.incrementAndGet());
+    return new RankRelay(values, id, others);
+  }
+
+  /** Returns the address that stands for this host, where the job is secure. */
+  public static Optional<String> ownAddress() {
+    return Optional.ofNullable(System.getenv(RankEnvironment.RELAY_ADDRESS));
   }
 
   /** Tells whether members of the group are on other hosts, and need to be carried. */
-  boolean isNeeded() {
+  public boolean isNeeded() {
     return values.isPresent();
   }
 
@@ -56,7 +70,7 @@ final class GlooRelay implements AutoCloseable {
    *
    * @throws RendezvousException if one cannot, or says nothing in time
    */
-  void open(int port, Duration limit) {
+  public void open(int port, Duration limit) {
     var shared = values.orElseThrow();
     try {
       isOpen = true;
