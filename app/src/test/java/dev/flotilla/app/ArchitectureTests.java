@@ -1,5 +1,6 @@
 package dev.flotilla.app;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
@@ -18,6 +19,7 @@ import dev.flotilla.strategy.clip.ClipByNorm;
 import dev.flotilla.zoo.model.LeNet5;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -142,6 +144,22 @@ class ArchitectureTests {
         .extracting(Method::getName)
         .filteredOn(name -> !Set.of("remember", "metrics", "close").contains(name))
         .hasSizeLessThanOrEqualTo(5);
+  }
+
+  /** C4: clocks of hosts differ and jump; a dump of threads alone says what time it is. */
+  @Test
+  void noWaitDependsOnTheTimeOfDay() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(
+            "dev.flotilla.control..", "dev.flotilla.launch.tls..", "dev.flotilla.collective..")
+        .and()
+        .doNotHaveSimpleName("ThreadDump")
+        .should()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .callMethod(Instant.class, "now")
+        .check(PRODUCT);
   }
 
   @Test
