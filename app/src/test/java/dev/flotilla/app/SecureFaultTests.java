@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Jobs with {@code --secure} on three hosts that lose a rank or a cable, and on hosts that know
  * each other by IPv6. The hosts are network namespaces; needs root and {@code ip}.
  */
-@Timeout(300)
+@Timeout(600)
 class SecureFaultTests {
 
   /** A silent host is lost after 8 s; what waits for it has been told by then. */
@@ -48,7 +48,7 @@ class SecureFaultTests {
       job.launcher(0).awaitTraining(job.run());
       Running.signal("KILL", job.launcher(1).rank(1));
 
-      job.awaitAll(Duration.ofMinutes(2)).forEach(it -> it.expect(0));
+      job.awaitAll(Duration.ofMinutes(4)).forEach(it -> it.expect(0));
       assertThat(job.launcher(0).err()).contains("rank 1", "SIGKILL");
       job.assertNobodyIsLeft();
     }
@@ -159,7 +159,7 @@ class SecureFaultTests {
       var arguments = new ArrayList<>(List.of(more));
       arguments.add("--max-steps=20");
       start(arguments.toArray(String[]::new));
-      awaitAll(Duration.ofMinutes(2)).forEach(it -> it.expect(0));
+      awaitAll(Duration.ofMinutes(4)).forEach(it -> it.expect(0));
       return new RunFiles(run()).weights();
     }
 

@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -29,6 +30,7 @@ public final class Stranger {
 
   private static final int PATIENCE_MILLIS = 1000;
   private static final int MOST_HELD = 200;
+  private static final int MOST_PENDING = 2000;
   private static final byte CHALLENGE = 1;
   private static final byte REFUSED = 4;
 
@@ -57,6 +59,7 @@ public final class Stranger {
   private final byte[] answers;
   private final String loot;
   private final Deque<Socket> held = new ArrayDeque<>();
+  private final Deque<SocketChannel> pending = new ArrayDeque<>();
   private final Map<Attack, Integer> tries = new EnumMap<>(Attack.class);
   private int answered;
   private int gained;
@@ -235,6 +238,24 @@ public final class Stranger {
   private void flood() {
     for (int i = 0; i < 50; i++) {
       hold(i % 2 == 0 ? new byte[0] : new byte[] {0, 0, 0});
+    }
+    exhaust();
+  }
+
+  /** J4: holds more connections than a process of the job may have files. */
+  private void exhaust() {
+    for (int i = 0; i < MOST_PENDING / 2; i++) {
+      try {
+        SocketChannel channel = SocketChannel.open();
+        channel.configureBlocking(false);
+        boolean _ = channel.connect(control);
+        pending.add(channel);
+        if (pending.size() > MOST_PENDING) {
+          pending.remove().close();
+        }
+      } catch (IOException e) {
+        // Turned away.
+      }
     }
   }
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Somebody without the key reaches every port of a job of two hosts, and has seen what went over
  * the network before: nothing is gained, and the job learns the same. The hosts are network
- * namespaces; needs root and {@code ip}.
+ * namespaces; needs root, {@code ip} and {@code prlimit}.
  */
 @Tag("slow")
 @Timeout(1200)
@@ -34,6 +34,9 @@ class StrangerTests {
   private static final long FOREVER = 10_000_000;
 
   private static final int AFTERWARDS = 20;
+
+  /** J4: the stranger has more connections. */
+  private static final String FILES = "--nofile=512:512";
 
   private static final int MASTER = 29500;
   private static final int CONTROL = MASTER + 1;
@@ -152,7 +155,7 @@ class StrangerTests {
 
   private Running start(TwoHosts hosts, int node, String name, long updates) {
     return host(node, name)
-        .through("ip", "netns", "exec", hosts.name(node))
+        .through("prlimit", FILES, "ip", "netns", "exec", hosts.name(node))
         .start(
             "run",
             "--nnodes=2",

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -171,7 +172,7 @@ final class StrangerAttack {
     while (!Thread.currentThread().isInterrupted()) {
       var now = targets;
       while (held.size() < now.size()) {
-        held.add(new ArrayList<>(java.util.Collections.nCopies(count, null)));
+        held.add(new ArrayList<>(Collections.nCopies(count, null)));
       }
       for (int target = 0; target < now.size(); target++) {
         var channels = held.get(target);

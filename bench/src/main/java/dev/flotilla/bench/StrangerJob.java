@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 /** A job of two hosts with one rank each. */
 final class StrangerJob implements AutoCloseable {
 
+  private static final String LISTENING = "0A";
+
   private final List<Process> launchers = new ArrayList<>();
   private final Path folder;
   private final LongBuffer times;
@@ -92,42 +94,23 @@ final class StrangerJob implements AutoCloseable {
   Set<String> ports() throws IOException {
     var ports = new TreeSet<String>();
     for (int host = 0; host < 2; host++) {
-      Path table = Path.of("/proc/%d/net/tcp".formatted(launchers.get(host).pid()));
-      for (String line : Files.readAllLines(table)) {
-        String[] fields = line.strip().split("\\s+");
-        if (fields[3].equals("0A") && !fields[1].startsWith("0100007F", 0) && !isLoopback(fields[1])) {
-          ports.add(
-              StrangerNetwork.address(host)
-                  + ":"
-                  + Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16));
+      for (String table : List.of("tcp", "tcp6")) {
+        Path file = Path.of("/proc/%d/net/%s".formatted(launchers.get(host).pid(), table));
+        for (String line : Files.readAllLines(file)) {
+          String[] fields = line.strip().split("\\s+");
+          String[] place = fields[1].split(":");
+          if (fields[3].equals(LISTENING) && !isLoopback(place[0])) {
+            ports.add(StrangerNetwork.address(host) + ":" + Integer.parseInt(place[1], 16));
+          }
         }
       }
-      ports.addAll(listening6(host));
     }
     return ports;
   }
 
+  /** The kernel writes the last word of an address with its bytes in reverse. */
   private static boolean isLoopback(String address) {
-    return address.substring(6, 8).equals("7F");
-  }
-
-  /** Java listens on sockets of the newer kind, which take both. */
-  private Set<String> listening6(int host) throws IOException {
-    var ports = new TreeSet<String>();
-    Path table = Path.of("/proc/%d/net/tcp6".formatted(launchers.get(host).pid()));
-    for (String line : Files.readAllLines(table)) {
-      String[] fields = line.strip().split("\\s+");
-      boolean isMapped = fields[1].startsWith("0000000000000000FFFF0000");
-      boolean isAny = fields[1].startsWith("0".repeat(32));
-      if (fields[3].equals("0A")
-          && (isAny || isMapped && !fields[1].substring(30, 32).equals("7F"))) {
-        ports.add(
-            StrangerNetwork.address(host)
-                + ":"
-                + Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16));
-      }
-    }
-    return ports;
+    return address.endsWith("7F");
   }
 
   /** Ranks die with their launchers. */

@@ -1,5 +1,7 @@
 package dev.flotilla.bench;
 
+import dev.flotilla.control.JobKey;
+import dev.flotilla.control.PrivateFiles;
 import java.io.IOException;
 import java.nio.LongBuffer;
 import java.nio.charset.StandardCharsets;
@@ -8,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 
@@ -29,7 +30,7 @@ public final class StrangerLoad {
   private static final int MASTER = 29500;
   private static final double MOST_STEP = 1.05;
   private static final double MOST_START_SECONDS = 2;
-  private static final Duration WARM_UP = Duration.ofSeconds(20);
+  private static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final Duration STARTING_TAKES = Duration.ofSeconds(120);
 
   private final StrangerNetwork network;
@@ -180,20 +181,11 @@ public final class StrangerLoad {
 
   private StrangerJob job() throws IOException {
     Path own = Files.createDirectory(folder.resolve("job" + jobs++));
-    Path key = PrivateKey.write(own.resolve("job.key"));
-    return StrangerJob.start(network, own, key, MASTER, options);
-  }
-
-  private static final class PrivateKey {
-
-    static Path write(Path file) throws IOException {
-      var bytes = new byte[32];
-      new java.security.SecureRandom().nextBytes(bytes);
-      var mode = java.nio.file.attribute.PosixFilePermissions.fromString("rw-------");
-      Files.createFile(
-          file, java.nio.file.attribute.PosixFilePermissions.asFileAttribute(mode));
-      return Files.writeString(file, HexFormat.of().formatHex(bytes) + "\n", StandardCharsets.UTF_8);
+    Path key = own.resolve("job.key");
+    try (var out = PrivateFiles.newFile(key)) {
+      out.write(JobKey.newText().getBytes(StandardCharsets.US_ASCII));
     }
+    return StrangerJob.start(network, own, key, MASTER, options);
   }
 
   /** Reads times of steps, in milliseconds, sorted. */
