@@ -101,8 +101,7 @@ class FailureTests {
       })
   void namesTheRankThatCallsAnotherCollective(String how, String other) {
     var program = DifferingProgram.class.getName();
-    var ended =
-        flotilla.run("run", "--nproc=2", "--main", program, "--", how);
+    var ended = flotilla.run("run", "--nproc=2", "--main", program, "--", how);
 
     assertThat(ended.expect(ExitCodes.USAGE).err())
         .contains(

@@ -111,6 +111,37 @@ class SecureFaultTests {
     }
   }
 
+  /** Ranks of doctor listen on loopback alone as well. */
+  @Tag("thorough")
+  @Test
+  void doctorMeasuresThroughTls() throws InterruptedException {
+    try (var hosts = BridgedHosts.connect(2);
+        var first = doctor(hosts, 0);
+        var second = doctor(hosts, 1)) {
+      while (first.process().isAlive()) {
+        Thread.sleep(200);
+        assertThat(first.living())
+            .filteredOn(it -> !it.equals(first.process().toHandle()))
+            .flatMap(TcpSocket::of)
+            .noneMatch(it -> it.isListening() && !it.isLoopback());
+      }
+      assertThat(first.await().expect(0).out()).contains("ok       latency ", "bandwidth ");
+      second.await().expect(0);
+    }
+  }
+
+  private Running doctor(BridgedHosts hosts, int node) {
+    return Flotilla.in(folder.resolve("doctor" + node))
+        .through("ip", "netns", "exec", hosts.name(node))
+        .start(
+            "doctor",
+            SECURE,
+            "--nnodes=2",
+            "--node-rank=" + node,
+            "--master-addr=" + hosts.address(0),
+            "--job-key-file=" + folder.resolve("job.key"));
+  }
+
   /** One launcher on each host, with one rank. */
   private final class Job implements AutoCloseable {
 

@@ -68,8 +68,7 @@ final class StrangerAttack {
       default -> {}
     }
     double seconds = Math.max(1e-9, nanos / 1e9);
-    return String.format(
-        Locale.ROOT, "%.0f %.0f", made.get() / seconds, answered.get() / seconds);
+    return String.format(Locale.ROOT, "%.0f %.0f", made.get() / seconds, answered.get() / seconds);
   }
 
   private InetSocketAddress address(String text) {
@@ -230,7 +229,10 @@ final class StrangerAttack {
       socket.setSoTimeout(PATIENCE_MILLIS);
       if (kind == 0) {
         var factory = (SSLSocketFactory) SSLSocketFactory.getDefault();
-        factory.createSocket(socket, "stranger", target.getPort(), false).getOutputStream().write(1);
+        factory
+            .createSocket(socket, "stranger", target.getPort(), false)
+            .getOutputStream()
+            .write(1);
       } else if (kind < 3) {
         socket.getOutputStream().write(kind == 1 ? noise(2000) : hello());
       }

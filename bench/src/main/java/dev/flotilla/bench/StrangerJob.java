@@ -31,7 +31,8 @@ final class StrangerJob implements AutoCloseable {
     var job = new StrangerJob(folder);
     for (int host = 0; host < 2; host++) {
       var command =
-          StrangerProcess.command(network.host(host), false, "-Xmx256m", StrangerSteps.class.getName());
+          StrangerProcess.command(
+              network.host(host), false, "-Xmx256m", StrangerSteps.class.getName());
       command.add(folder.resolve("times").toString());
       command.addAll(
           List.of(

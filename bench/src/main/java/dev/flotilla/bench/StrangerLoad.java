@@ -18,12 +18,12 @@ import java.util.Locale;
  * bench/run StrangerLoad flood|tries|start [PAIRS [SECONDS [OPTION…]]]}, options being the
  * launcher's, {@code --secure} for example.
  *
- * <p>{@code flood} and {@code tries} compare the time of a step beside a {@linkplain
- * StrangerAttack stranger} with that alone, in turns of some seconds; {@code start} the time until
- * the first step, with a flood from before the start on, of the launchers' port and with {@code
- * --secure} of all others. The hosts are network namespaces, as is
- * the stranger's. He has the last processor for himself, as he would be on another host, and the
- * job all others. Needs root, {@code ip}, {@code taskset} and two processors.
+ * <p>{@code flood} and {@code tries} compare the time of a step beside a {@linkplain StrangerAttack
+ * stranger} with that alone, in turns of some seconds; {@code start} the time until the first step,
+ * with a flood from before the start on, of the launchers' port and with {@code --secure} of all
+ * others. The hosts are network namespaces, as is the stranger's. He has the last processor for
+ * himself, as he would be on another host, and the job all others. Needs root, {@code ip}, {@code
+ * taskset} and two processors.
  */
 public final class StrangerLoad {
 
@@ -117,9 +117,7 @@ public final class StrangerLoad {
   /** On a host that is busy otherwise, attackers get nowhere. */
   private boolean isReached(String what) throws IOException {
     double wanted =
-        what.equals("tries")
-            ? StrangerAttack.TRIES_PER_SECOND
-            : StrangerAttack.CONNECTS_PER_SECOND;
+        what.equals("tries") ? StrangerAttack.TRIES_PER_SECOND : StrangerAttack.CONNECTS_PER_SECOND;
     double made = Double.parseDouble(stranger.ask("rate").split(" ")[0]);
     boolean isReached = made >= 0.9 * wanted;
     if (!isReached) {

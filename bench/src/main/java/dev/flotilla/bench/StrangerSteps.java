@@ -44,9 +44,7 @@ public final class StrangerSteps {
             List.of(args[0]));
     var output = new LaunchOutput(System.out, System.err, OptionalInt.empty()).withoutTables();
     System.exit(
-        new Launcher(output, System.getenv())
-            .run(flags.settings(), command, () -> {})
-            .exitCode());
+        new Launcher(output, System.getenv()).run(flags.settings(), command, () -> {}).exitCode());
   }
 
   /** Opens the file of times: how many there are, then each. */

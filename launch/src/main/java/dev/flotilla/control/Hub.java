@@ -85,7 +85,9 @@ public final class Hub implements AutoCloseable {
         Optional.empty());
   }
 
-  /** Lets the launchers of other hosts connect where no stranger can; the hub closes the channel. */
+  /**
+   * Lets the launchers of other hosts connect where no stranger can; the hub closes the channel.
+   */
   public void listenForHosts(ServerSocketChannel server, JobKey key) {
     listen(
         server,
@@ -343,10 +345,7 @@ public final class Hub implements AutoCloseable {
     if (unanswered != null) {
       dials.add(unanswered);
     }
-    connection
-        .peer()
-        .filter(peer -> peers.remove(peer, connection))
-        .ifPresent(this::leave);
+    connection.peer().filter(peer -> peers.remove(peer, connection)).ifPresent(this::leave);
   }
 
   private void leave(Peer peer) {

@@ -14,8 +14,8 @@ import java.util.Optional;
  * @param hangTimeout silence after which a rank is taken for hung, 5 to 3600 s; zero for never
  * @param jobKey file with the key that the launchers of several hosts share
  * @param insecure whether several hosts may do without one
- * @param checksCollectives whether ranks compare each collective before they carry it out, not
- *     only the first ones
+ * @param checksCollectives whether ranks compare each collective before they carry it out, not only
+ *     the first ones
  * @param secure how what goes between hosts is encrypted; empty for not at all
  */
 public record FailurePolicy(

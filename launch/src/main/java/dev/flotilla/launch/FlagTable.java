@@ -144,7 +144,10 @@ final class FlagTable {
           Flag.honoured("FILE", "Its private key.", TLS_KEY),
           Flag.honoured(
               "FILE", "Authorities that the other hosts are trusted by.", TLS_CA, "--tls-ca-file"),
-          Flag.honoured("", "Compares each collective of all ranks first, not only the first 128.", CHECK_COLLECTIVES),
+          Flag.honoured(
+              "",
+              "Compares each collective of all ranks first, not only the first 128.",
+              CHECK_COLLECTIVES),
           Flag.honoured("CLASS", "Runs a program of your own in place of a recipe.", MAIN),
           Flag.honoured("JARS", "Class path of that program.", CLASS_PATH, "--classpath", "-cp"));
 

@@ -22,8 +22,7 @@ final class Forwarders {
   private final Hub hub;
   private final Map<String, Forwarder> open = new HashMap<>();
 
-  Forwarders(
-      SecureChannel channel, Tunnel.All tunnels, ScheduledExecutorService clock, Hub hub) {
+  Forwarders(SecureChannel channel, Tunnel.All tunnels, ScheduledExecutorService clock, Hub hub) {
     this.channel = channel;
     this.tunnels = tunnels;
     this.clock = clock;
@@ -39,8 +38,7 @@ final class Forwarders {
    * @param target what its launcher calls it
    * @throws IOException if its port is taken here
    */
-  void listen(String id, String alias, Offer offer, String host, String target)
-      throws IOException {
+  void listen(String id, String alias, Offer offer, String host, String target) throws IOException {
     var server =
         ServerSocketChannel.open()
             .bind(new InetSocketAddress(InetAddress.ofLiteral(alias), offer.port()));
@@ -54,8 +52,7 @@ final class Forwarders {
             TRIES,
             failure ->
                 hub.warn(
-                    "no secure connection to %s: %s"
-                        .formatted(host, TlsTrouble.reason(failure)))));
+                    "no secure connection to %s: %s".formatted(host, TlsTrouble.reason(failure)))));
   }
 
   void end(String id) {

@@ -202,7 +202,8 @@ public final class Relays implements AutoCloseable {
         door = open(new InetSocketAddress(InetAddress.ofLiteral(host), 0), () -> false);
       }
       targets.put(target(id), new InetSocketAddress(self, port));
-      var offer = new Offer(host, door.port(), port, channel.fingerprint(), OwnNetwork.name(), others);
+      var offer =
+          new Offer(host, door.port(), port, channel.fingerprint(), OwnNetwork.name(), others);
       hub.put(attempt, "relay/open/" + id, bytes(offer.format()));
     } catch (IOException e) {
       String problem = "no port for secure connections can be opened: " + e.getMessage();
