@@ -2,7 +2,9 @@ package dev.flotilla.arena;
 
 import dev.flotilla.memory.TensorScope;
 import java.util.List;
+import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 
 /** The values that buffers had at some moment, in memory of their own. */
 public final class BufferCopy implements AutoCloseable {
@@ -29,6 +31,22 @@ public final class BufferCopy implements AutoCloseable {
   public void putBack() {
     for (int i = 0; i < live.size(); i++) {
       live.get(i).copy_(values.get(i));
+    }
+  }
+
+  /**
+   * Gives the buffers the values they had if a number beside them is not zero, without waiting for
+   * it.
+   */
+  public void putBackIf(Tensor number) {
+    if (live.isEmpty()) {
+      return;
+    }
+    try (var _ = TensorScope.open()) {
+      var isPutBack = number.ne(new Scalar(0));
+      for (int i = 0; i < live.size(); i++) {
+        live.get(i).copy_(torch.where(isPutBack, values.get(i), live.get(i)));
+      }
     }
   }
 

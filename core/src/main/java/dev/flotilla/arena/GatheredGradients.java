@@ -8,15 +8,19 @@ import org.bytedeco.pytorch.IValue;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * Lets backward leave its gradients in tensors of their own, and adds all of them to the arena at
- * once: a few kernels instead of one for each parameter, which is what a GPU with a small batch
- * spends its time on.
+ * Lets backward leave its gradients in tensors of their own, and brings all of them into the arena
+ * at once: a few kernels instead of one for each parameter, which is what a GPU with a small batch
+ * spends its time on. The first ones of a window take the place of what is there, so that nobody
+ * need clear it; later ones are added.
  *
- * <p>The sums are the same to the bit, as each parameter still gets one addition for a backward.
+ * <p>The sums are the same to the bit but for the sign of zeros, as each parameter still gets one
+ * addition for a backward.
  */
 final class GatheredGradients implements AutoCloseable {
 
   private final Operator add = new Operator("aten::_foreach_add_", "List");
+  private final Operator copy = new Operator("aten::_foreach_copy_");
+  private final Gradients arena;
   private final List<Tensor> parameters;
   private final List<Tensor> places;
   private final IValue allPlaces;
@@ -27,7 +31,9 @@ final class GatheredGradients implements AutoCloseable {
    *
    * @param places where the gradient of each parameter belongs; owned from now on
    */
-  GatheredGradients(List<Tensor> parameters, List<Tensor> places) {
+  GatheredGradients(Gradients arena, List<Tensor> parameters, List<Tensor> places) {
+    this.arena = arena;
+    arena.overwrite();
     this.parameters = parameters;
     this.places = places;
     this.allPlaces = Operator.list(places);
@@ -41,11 +47,11 @@ final class GatheredGradients implements AutoCloseable {
     parameter.mutable_grad().put(none);
   }
 
-  /** Adds what a backward leaves; of one that fails nothing stays. */
+  /** Brings in what a backward leaves; of one that fails nothing stays. */
   void after(Runnable backward) {
     try {
       backward.run();
-      addAll();
+      takeAll();
     } finally {
       try (var _ = TensorScope.open()) {
         parameters.forEach(this::forget);
@@ -53,31 +59,38 @@ final class GatheredGradients implements AutoCloseable {
     }
   }
 
-  private void addAll() {
+  private void takeAll() {
     try (var _ = TensorScope.open()) {
       List<Tensor> gradients = new ArrayList<>(parameters.size());
       List<Tensor> reached = new ArrayList<>(parameters.size());
+      List<Tensor> others = new ArrayList<>();
       for (int i = 0; i < parameters.size(); i++) {
         var gradient = parameters.get(i).grad();
         if (gradient.defined()) {
           gradients.add(gradient);
           reached.add(places.get(i));
+        } else {
+          others.add(places.get(i));
         }
       }
-      add(reached, gradients);
+      if (!gradients.isEmpty()) {
+        take(reached, gradients, others);
+      }
     }
   }
 
-  private void add(List<Tensor> reached, List<Tensor> gradients) {
-    if (gradients.isEmpty()) {
-      return;
-    }
-    boolean areAll = reached.size() == places.size();
-    var targets = areAll ? allPlaces : Operator.list(reached);
+  private void take(List<Tensor> reached, List<Tensor> gradients, List<Tensor> others) {
+    var targets = others.isEmpty() ? allPlaces : Operator.list(reached);
     var sources = Operator.list(gradients);
-    add.call(targets, sources, 1L);
+    if (arena.isStale()) {
+      copy.call(targets, sources, false);
+      others.forEach(Tensor::zero_);
+      arena.replaced();
+    } else {
+      add.call(targets, sources, 1L);
+    }
     TensorScope.free(sources);
-    if (!areAll) {
+    if (!others.isEmpty()) {
       TensorScope.free(targets);
     }
   }
@@ -88,5 +101,6 @@ final class GatheredGradients implements AutoCloseable {
     places.forEach(TensorScope::free);
     TensorScope.free(none);
     add.close();
+    copy.close();
   }
 }

@@ -8,6 +8,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import dev.flotilla.state.State;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,9 @@ public final class Gradients implements AutoCloseable {
   private final ComputeDevice device;
   private Memory memory;
   private @Nullable KeptSlices kept;
+  private boolean isOverwritten;
+  private boolean isStale;
+  private @Nullable LateCopy late;
 
   Gradients(Layout layout) {
     this(layout, ComputeDevice.CPU, layout.length());
@@ -49,19 +53,22 @@ public final class Gradients implements AutoCloseable {
 
     static Memory of(Precision precision, long length, ComputeDevice device) {
       try (var _ = TensorScope.open()) {
-        long elements = length + WindowTotals.numbersOn(device);
+        long elements = length + WindowTotals.ALL;
         var all = TensorScope.keep(device.zeros(precision.scalarType(), elements));
         var values = TensorScope.keep(all.narrow(0, 0, length));
+        var totals = new WindowTotals(all, length, precision, device);
         return new Memory(
             all,
             TensorScope.keep(all.narrow(0, 0, length + WindowTotals.NUMBERS)),
             values,
-            new WindowTotals(all, length, precision, device),
-            device.isCuda() && precision == Precision.FLOAT32
-                ? new CheckedScale(
-                    values, TensorScope.keep(all.narrow(0, length + WindowTotals.FOUND, 1)))
-                : null);
+            totals,
+            precision == Precision.FLOAT32 ? checkedScale(all, values, totals) : null);
       }
+    }
+
+    private static CheckedScale checkedScale(Tensor all, Tensor values, WindowTotals totals) {
+      var found = all.select(0, values.numel() + WindowTotals.FOUND);
+      return new CheckedScale(values, totals.loss(), TensorScope.keep(found));
     }
 
     void close() {
@@ -92,7 +99,34 @@ public final class Gradients implements AutoCloseable {
 
   /** Returns the gradients of all parameters, without the tail. */
   public Tensor values() {
+    settle();
     return memory.values();
+  }
+
+  /**
+   * Hears that the first gradients of a window are put in place of what is here, and not added to
+   * it: clearing then leaves the numbers of the window before until somebody looks.
+   */
+  void overwrite() {
+    isOverwritten = true;
+  }
+
+  /** Tells whether the numbers here are those of a window that is over, and stand for zeros. */
+  boolean isStale() {
+    return isStale;
+  }
+
+  /** Hears that all numbers have been replaced. */
+  void replaced() {
+    isStale = false;
+  }
+
+  /** Makes numbers that stand for zeros zeros, for whoever has kept a view of them. */
+  public void settle() {
+    if (isStale) {
+      memory.values().zero_();
+      isStale = false;
+    }
   }
 
   /** Returns where each parameter's gradient lies. */
@@ -102,6 +136,7 @@ public final class Gradients implements AutoCloseable {
 
   /** Returns a slice to exchange; the one that ends the arena takes the tail along. */
   public Tensor slice(Bucket bucket) {
+    settle();
     boolean last = bucket.range().end() == layout.length();
     memory.totals().change();
     if (last) {
@@ -113,7 +148,7 @@ public final class Gradients implements AutoCloseable {
 
   /** Returns a part of the gradients without the tail. */
   public Tensor part(Bucket bucket) {
-    return memory.values().narrow(0, bucket.offset(), bucket.length());
+    return values().narrow(0, bucket.offset(), bucket.length());
   }
 
   /** Returns loss sum and count, for an exchange that sends them apart from the gradients. */
@@ -181,6 +216,7 @@ public final class Gradients implements AutoCloseable {
 
   /** Multiplies all gradients. */
   public void scale(double by) {
+    settle();
     if (memory.checkedScale() == null) {
       Tensors.scale(memory.values(), by);
     } else {
@@ -191,12 +227,12 @@ public final class Gradients implements AutoCloseable {
 
   /** Brings each element to the nearest number of at most this absolute value. */
   public void limitEach(double most) {
-    Tensors.limit(memory.values(), most);
+    Tensors.limit(values(), most);
   }
 
   /** Returns the Euclidean norm of all gradients. */
   public double norm() {
-    try (var norm = memory.values().norm()) {
+    try (var norm = values().norm()) {
       return norm.item_double();
     }
   }
@@ -206,10 +242,13 @@ public final class Gradients implements AutoCloseable {
     if (memory.checkedScale() != null && memory.checkedScale().isDone()) {
       return !memory.totals().isFound();
     }
-    return isFinite(memory.values());
+    return isFinite(values());
   }
 
-  /** Tells whether no gradient of one parameter that this rank holds is infinite or undefined. */
+  /**
+   * Tells whether no gradient of one parameter that this rank holds is infinite or undefined; after
+   * {@link #endWindow} those of the window that has ended.
+   */
   public boolean isFinite(Slot slot) {
     try (var _ = TensorScope.open()) {
       return kept == null
@@ -221,14 +260,14 @@ public final class Gradients implements AutoCloseable {
   /** Makes all gradients of one parameter zero. */
   public void clear(Slot slot) {
     try (var _ = TensorScope.open()) {
-      memory.values().narrow(0, slot.offset(), slot.length()).zero_();
+      values().narrow(0, slot.offset(), slot.length()).zero_();
     }
   }
 
   /** Tells whether all gradients of one parameter are zero. */
   public boolean isZero(Slot slot) {
     try (var _ = TensorScope.open()) {
-      var ends = memory.values().narrow(0, slot.offset(), slot.length()).aminmax();
+      var ends = values().narrow(0, slot.offset(), slot.length()).aminmax();
       return ends.get0().item_double() == 0 && ends.get1().item_double() == 0;
     }
   }
@@ -243,13 +282,61 @@ public final class Gradients implements AutoCloseable {
     }
   }
 
+  /** Tells whether scaling looks for numbers that are not finite; it does with those of 32 bits. */
+  public boolean searchesWhileScaling() {
+    return memory.checkedScale() != null;
+  }
+
+  /**
+   * Tells whether everything was looked at since the gradients were cleared, so that {@link
+   * #found} says what was found.
+   */
+  public boolean isSearched() {
+    return memory.checkedScale() != null && memory.checkedScale().isDone();
+  }
+
+  /** Returns a number beside the gradients: 1 if one of them, or the loss, is not finite. */
+  public Tensor found() {
+    return Objects.requireNonNull(memory.checkedScale()).found();
+  }
+
+  /**
+   * Ends the window without waiting for what the device finds in it: loss and {@link #found} are
+   * told later. Its gradients can be {@linkplain #isFinite(Slot) looked at} until the next ones
+   * come.
+   *
+   * @param reader what reads {@link #found} before it is cleared
+   */
+  public LateNumbers endWindow(Runnable reader) {
+    Objects.requireNonNull(memory.checkedScale()).checkLoss();
+    if (late == null) {
+      late = new LateCopy(memory.totals().numbers());
+    }
+    late.start();
+    var numbers = new LateNumbers(late, memory.totals().count());
+    reader.run();
+    memory.totals().zero();
+    isStale = true;
+    cleared();
+    return numbers;
+  }
+
   /** Clears gradients and totals for the next window. */
   public void clear() {
     memory.totals().beforeClear();
-    memory.all().zero_();
+    if (isOverwritten || isStale) {
+      memory.totals().zero();
+      isStale = true;
+    } else {
+      memory.all().zero_();
+    }
     if (kept != null) {
       kept.clear();
     }
+    cleared();
+  }
+
+  private void cleared() {
     memory.totals().cleared();
     if (memory.checkedScale() != null) {
       memory.checkedScale().cleared();
@@ -258,6 +345,7 @@ public final class Gradients implements AutoCloseable {
 
   /** Puts down, or takes up, the sums of a window that has not ended. */
   public void remember(State summed) {
+    settle();
     memory.totals().writeCount();
     if (summed.has("tail")) {
       if (kept == null) {
@@ -276,6 +364,9 @@ public final class Gradients implements AutoCloseable {
 
   @Override
   public void close() {
+    if (late != null) {
+      late.close();
+    }
     memory.close();
     if (kept != null) {
       kept.close();

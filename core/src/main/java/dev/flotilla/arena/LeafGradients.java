@@ -111,8 +111,8 @@ public final class LeafGradients {
   }
 
   /**
-   * Runs a later backward whose gradients nobody waits for one by one: adds them all at once where
-   * that is quicker, which is on a device.
+   * Runs a later backward whose gradients nobody waits for one by one: brings them in all at once
+   * where that is quicker, which is on a device.
    */
   public void addAfter(Runnable backward) {
     if (!device.isCuda() || gradients.kept().isPresent()) {
@@ -123,6 +123,7 @@ public final class LeafGradients {
       try (var _ = TensorScope.open()) {
         gathered =
             new GatheredGradients(
+                gradients,
                 layout.slots().stream().map(this::parameterAt).toList(),
                 layout.slots().stream()
                     .map(slot -> TensorScope.keep(ParameterArena.view(gradients.values(), slot)))

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * {@linkplain #raise adds a fraction} to the high one: so ranks hear of it with the sum that they
  * make anyway, and no sum changes while nobody speaks.
  *
- * <p>On a device another number follows, which is not exchanged: whether a gradient was found that
- * is not finite. What is read is read at once, so that an update waits for the device one time.
+ * <p>Another number follows, which is not exchanged: whether a gradient was found that is not
+ * finite, where scaling looks for them. What is read from a device is read at once, so that an
+ * update waits for it one time at most.
  */
 final class WindowTotals implements AutoCloseable {
 
@@ -28,10 +29,14 @@ final class WindowTotals implements AutoCloseable {
   /** Where the finding lies behind them. */
   static final int FOUND = 3;
 
+  /** All numbers. */
+  static final int ALL = 4;
+
   private static final long COUNT_BASE = 1 << 12;
   private static final long UNKNOWN = -1;
 
   private final Tensor lossSum;
+  private final Tensor numbers;
   private final @Nullable Tensor onDevice;
   private final Tail tail;
   private @Nullable LaterLoss waiting;
@@ -45,18 +50,13 @@ final class WindowTotals implements AutoCloseable {
   WindowTotals(Tensor all, long offset, Precision precision, ComputeDevice device) {
     try (var _ = TensorScope.open()) {
       lossSum = TensorScope.keep(all.narrow(0, offset, 1));
-      onDevice =
-          device.isCuda() ? TensorScope.keep(all.narrow(0, offset, numbersOn(device))) : null;
+      numbers = TensorScope.keep(all.narrow(0, offset, ALL));
+      onDevice = device.isCuda() ? numbers : null;
       tail =
           onDevice == null
               ? new HostTail(NativeView.of(all).asSlice(offset * precision.bytes()), precision)
               : new DeviceTail(onDevice);
     }
-  }
-
-  /** Returns how many numbers there are on a device. */
-  static int numbersOn(ComputeDevice device) {
-    return NUMBERS + (device.isCuda() ? 1 : 0);
   }
 
   /** Adds the loss of one micro-step. */
@@ -163,11 +163,31 @@ final class WindowTotals implements AutoCloseable {
     }
   }
 
+  /** Returns all numbers. */
+  Tensor numbers() {
+    return numbers;
+  }
+
+  /** Returns the sum of the loss. */
+  Tensor loss() {
+    return lossSum;
+  }
+
+  /** Returns the terms that were counted. */
+  long count() {
+    return count;
+  }
+
   /** Reads what may still be asked for, before all numbers become zero. */
   void beforeClear() {
     if (waiting != null && waiting.asOf == changes) {
       waiting.getAsDouble();
     }
+  }
+
+  /** Makes the numbers zero, where gradients stay as they are. */
+  void zero() {
+    numbers.zero_();
   }
 
   /** Begins the next window: all numbers are zero. */
@@ -191,7 +211,7 @@ final class WindowTotals implements AutoCloseable {
   @Override
   public void close() {
     tail.close();
-    TensorScope.free(onDevice);
+    TensorScope.free(numbers);
     TensorScope.free(lossSum);
   }
 }

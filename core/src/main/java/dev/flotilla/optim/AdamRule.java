@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.bytedeco.pytorch.IValue;
+import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /** Adam and AdamW over arena slices: they differ only in the operator. */
@@ -60,13 +61,28 @@ final class AdamRule implements Optimizer.Bound {
 
   @Override
   public void update(double lr) {
+    update(lr, Operator.Absent.NONE);
+  }
+
+  @Override
+  public boolean skipsOnDevice() {
+    return true;
+  }
+
+  @Override
+  public void updateUnless(Tensor found, double lr) {
+    update(lr, found);
+    steps.takeBackIf(found);
+  }
+
+  private void update(double lr, Object found) {
     steps.next();
     for (var group : groups) {
-      group.update(slices -> update(slices, group.values(), group.lr(lr)));
+      group.update(slices -> update(slices, group.values(), group.lr(lr), found));
     }
   }
 
-  private void update(Packed slices, GroupValues values, double lr) {
+  private void update(Packed slices, GroupValues values, double lr, Object found) {
     fused.call(
         slices.parameters(),
         slices.gradients(),
@@ -82,7 +98,7 @@ final class AdamRule implements Optimizer.Bound {
         amsgrad,
         false,
         Operator.Absent.NONE,
-        Operator.Absent.NONE);
+        found);
   }
 
   @Override

@@ -101,12 +101,26 @@ public record Momentum(
 
     @Override
     public void update(double lr) {
+      update(lr, Operator.Absent.NONE);
+    }
+
+    @Override
+    public boolean skipsOnDevice() {
+      return true;
+    }
+
+    @Override
+    public void updateUnless(Tensor found, double lr) {
+      update(lr, found);
+    }
+
+    private void update(double lr, Object found) {
       for (var group : groups) {
-        group.update(slices -> update(slices, group.values().weightDecay(), group.lr(lr)));
+        group.update(slices -> update(slices, group.values().weightDecay(), group.lr(lr), found));
       }
     }
 
-    private void update(Packed slices, double weightDecay, double lr) {
+    private void update(Packed slices, double weightDecay, double lr, Object found) {
       fused.call(
           slices.parameters(),
           slices.gradients(),
@@ -119,7 +133,7 @@ public record Momentum(
           false,
           false,
           Operator.Absent.NONE,
-          Operator.Absent.NONE);
+          found);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.flotilla.optim;
 import dev.flotilla.state.State;
 import java.util.List;
 import java.util.OptionalInt;
+import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,6 +78,24 @@ public interface Optimizer {
 
     /** Updates all parameters from their gradients. */
     void update(double lr);
+
+    /**
+     * Tells whether the rule can leave an update out by what a number on the device says; a rule
+     * of your own cannot unless it says so.
+     */
+    default boolean skipsOnDevice() {
+      return false;
+    }
+
+    /**
+     * Updates all parameters from their gradients, or leaves everything as it is if a number on the
+     * device is 1 and not 0; does not wait for it.
+     *
+     * @param found a float32 number
+     */
+    default void updateUnless(Tensor found, double lr) {
+      throw new UnsupportedOperationException("this rule does not skip on the device");
+    }
 
     /**
      * Puts down, or takes up, everything that the rule remembers between updates.

@@ -43,6 +43,16 @@ final class UpdateNumbers implements AutoCloseable {
     }
   }
 
+  /** Takes the last count back if a number is 1 and not 0. */
+  void takeBackIf(Tensor number) {
+    byFrozenEpochs.forEach(
+        (epochs, count) -> {
+          if (!isFrozen(epochs)) {
+            count.sub_(number);
+          }
+        });
+  }
+
   private boolean isFrozen(int epochs) {
     return epochs > 0
         && groups.stream()

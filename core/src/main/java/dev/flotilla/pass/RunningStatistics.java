@@ -29,6 +29,7 @@ public final class RunningStatistics implements Stateful, AutoCloseable {
   private final BufferCopy before;
   private long samples;
   private long samplesBefore;
+  private long lastSamples;
   private boolean isInWindow;
 
   /** Creates the average of a model's buffers. */
@@ -57,6 +58,25 @@ public final class RunningStatistics implements Stateful, AutoCloseable {
       samples = samplesBefore;
     }
     isInWindow = false;
+  }
+
+  /**
+   * Ends a window whose update is left out if a number on the device is not zero, without waiting
+   * for it: {@link #leaveOut} follows then.
+   */
+  public void endWindowUnless(Tensor found) {
+    if (isInWindow) {
+      before.putBackIf(found);
+    }
+    lastSamples = isInWindow ? samples - samplesBefore : 0;
+    isInWindow = false;
+  }
+
+  /** Hears that the update was left out, perhaps after the next window has begun. */
+  public void leaveOut() {
+    samples -= lastSamples;
+    samplesBefore -= lastSamples;
+    lastSamples = 0;
   }
 
   /** Runs an action with the average in place; all ranks call it together. */

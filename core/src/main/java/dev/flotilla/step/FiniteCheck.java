@@ -1,6 +1,7 @@
 package dev.flotilla.step;
 
 import dev.flotilla.arena.Gradients;
+import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.GradientView;
@@ -22,7 +23,7 @@ import java.util.Optional;
  * <p>It looks at what all ranks share after the exchange, so that they decide alike without another
  * collective. One pass over the gradients per update.
  */
-final class FiniteCheck implements GradientFilter {
+final class FiniteCheck implements LateFilter {
 
   private final Gradients gradients;
   private final Collective collective;
@@ -51,10 +52,24 @@ final class FiniteCheck implements GradientFilter {
     double loss = view.lossSum();
     boolean passes = Double.isFinite(loss) && view.isFinite();
     if (!passes) {
-      ownLossIsFinite = ownLossIsFinite && (collective.size() > 1 || Double.isFinite(loss));
-      finding = Optional.of(describe(loss));
+      note(loss);
     }
     return passes;
+  }
+
+  @Override
+  public void applyUnjudged(GradientView view, MicroStep step) {}
+
+  @Override
+  public void judged(Totals totals, boolean isFinite) {
+    if (!isFinite) {
+      note(totals.lossSum());
+    }
+  }
+
+  private void note(double loss) {
+    ownLossIsFinite = ownLossIsFinite && (collective.size() > 1 || Double.isFinite(loss));
+    finding = Optional.of(describe(loss));
   }
 
   /**
@@ -62,33 +77,64 @@ final class FiniteCheck implements GradientFilter {
    * number type is the technique's business, but no vote mends a loss that is not finite.
    */
   GradientFilter watching(GradientFilter vote) {
-    return new GradientFilter() {
-      @Override
-      public boolean apply(GradientView view, MicroStep step) {
-        boolean passes = vote.apply(view, step);
-        double loss = view.lossSum();
-        if (!passes && !Double.isFinite(loss)) {
-          ownLossIsFinite = ownLossIsFinite && collective.size() > 1;
-          finding = Optional.of(describe(loss));
-        }
-        return passes;
-      }
+    return vote instanceof LateFilter late ? new LateWatch(late) : new Watch<>(vote);
+  }
 
-      @Override
-      public boolean isDue() {
-        return vote.isDue();
-      }
+  /** Watches a vote. */
+  private class Watch<F extends GradientFilter> implements GradientFilter {
 
-      @Override
-      public void remember(RunState state) {
-        vote.remember(state);
-      }
+    final F vote;
 
-      @Override
-      public Map<String, Object> metrics() {
-        return vote.metrics();
+    Watch(F vote) {
+      this.vote = vote;
+    }
+
+    @Override
+    public boolean apply(GradientView view, MicroStep step) {
+      boolean passes = vote.apply(view, step);
+      watch(passes, view.lossSum());
+      return passes;
+    }
+
+    final void watch(boolean passes, double loss) {
+      if (!passes && !Double.isFinite(loss)) {
+        note(loss);
       }
-    };
+    }
+
+    @Override
+    public boolean isDue() {
+      return vote.isDue();
+    }
+
+    @Override
+    public void remember(RunState state) {
+      vote.remember(state);
+    }
+
+    @Override
+    public Map<String, Object> metrics() {
+      return vote.metrics();
+    }
+  }
+
+  /** Watches a vote that can come later. */
+  private final class LateWatch extends Watch<LateFilter> implements LateFilter {
+
+    LateWatch(LateFilter vote) {
+      super(vote);
+    }
+
+    @Override
+    public void applyUnjudged(GradientView view, MicroStep step) {
+      vote.applyUnjudged(view, step);
+    }
+
+    @Override
+    public void judged(Totals totals, boolean isFinite) {
+      vote.judged(totals, isFinite);
+      watch(isFinite, totals.lossSum());
+    }
   }
 
   private String describe(double loss) {

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * Clears the gradients of parameters that are frozen in the first epochs: what stays as it is has
  * no part in the norm, as where PyTorch has no gradient.
  */
-final class FrozenGradients implements GradientFilter {
+final class FrozenGradients implements LateFilter {
 
   private final UpdateSettings settings;
   private final List<Slot> thawing;
@@ -36,11 +36,16 @@ final class FrozenGradients implements GradientFilter {
 
   @Override
   public boolean apply(GradientView gradients, MicroStep step) {
+    applyUnjudged(gradients, step);
+    return true;
+  }
+
+  @Override
+  public void applyUnjudged(GradientView gradients, MicroStep step) {
     for (var slot : thawing) {
       if (settings.isFrozen(settings.valuesOf(slot.spec()))) {
         gradients.clear(slot);
       }
     }
-    return true;
   }
 }

@@ -36,6 +36,7 @@ final class GradientPasses {
   private final MicroStepExchange exchange;
   private final StepClock clock;
   private final boolean isAlone;
+  private final Runnable settling;
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
 
   /** What remains to be checked once, in the first backward passes. */
@@ -49,10 +50,16 @@ final class GradientPasses {
    * Puts the passes together.
    *
    * @param exchange runs backward passes, and may reduce gradients that are complete
+   * @param settling called before each backward: what the last update has left open is decided
    */
   GradientPasses(
-      Workers workers, StepContext context, SegmentChain chain, MicroStepExchange exchange) {
+      Workers workers,
+      StepContext context,
+      SegmentChain chain,
+      MicroStepExchange exchange,
+      Runnable settling) {
     this.exchange = exchange;
+    this.settling = settling;
     this.clock = exchange.clock();
     this.isAlone = context.collective().size() == 1 && context.model().device().isCuda();
     this.model = context.model();
@@ -201,6 +208,7 @@ final class GradientPasses {
   }
 
   private void addGradients(List<LossTerms> losses, MicroStep step) {
+    settling.run();
     losses.forEach(GradientPasses::requireTerms);
     if (losses.isEmpty()) {
       pass.backward(losses, step);
@@ -218,6 +226,7 @@ final class GradientPasses {
         if (isAlone || gradients.kept().isPresent() || model.arena().isHalf()) {
           backwardWatched(losses, step);
         } else {
+          gradients.settle();
           pass.backward(losses, step);
           model.arena().leaves().requireInPlace();
         }
@@ -230,8 +239,10 @@ final class GradientPasses {
   private void backwardWatched(List<LossTerms> losses, MicroStep step) {
     Runnable backward = () -> backwardCollected(losses, step);
     if (isAlone && gradients.kept().isEmpty()) {
+      // They take the place of what is there.
       model.arena().leaves().addAfter(backward);
     } else {
+      gradients.settle();
       // Each of several batches gives a parameter a gradient of its own.
       exchange.duringBackward(backward, step, List.of(chain.spans(), losses.size()));
     }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.LongToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The micro-steps of a run: decides where accumulation windows end, counts, saves and restores.
@@ -37,6 +38,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   private final Optional<String> forwardTechniques;
   private MicroStep step = MicroStep.NONE;
   private long updates;
+  private @Nullable StepOutcome undecided;
 
   /**
    * Makes the workers of a plan.
@@ -59,7 +61,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     signal = new RankSignal(context.arena().gradients(), context.collective().size(), heard);
     runner = new StepRunner(workers, clock, context, statistics, learningRate, signal);
     early = new MicroStepExchange(context.arena(), workers, clock);
-    passes = new GradientPasses(made, context, chain, early);
+    passes = new GradientPasses(made, context, chain, early, this::settle);
     accumulationTechnique = plan.owner(Phase.ACCUMULATION);
     forwardTechniques =
         Optional.of(plan.describe(Phase.FORWARD))
@@ -76,7 +78,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
       event.updates = updates;
       event.samples = batch.samples();
       event.boundary = step.isBoundary();
-      event.updated = outcome.updated();
+      event.updated = !outcome.isKnown() || outcome.updated();
       event.commit();
     }
     return outcome;
@@ -177,9 +179,36 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   }
 
   private StepOutcome finishWindow() {
-    var outcome = runner.update(step, updates);
-    updates += outcome.updated() ? 1 : 0;
+    settle();
+    var outcome = runner.update(step, updates, this::settle);
+    if (outcome.isKnown()) {
+      updates += outcome.updated() ? 1 : 0;
+    } else {
+      updates++;
+      undecided = outcome;
+      if (updates <= workers.accumulation().settledAfter()) {
+        settle(); // How many micro-steps the next window has depends on it.
+      }
+    }
     return outcome;
+  }
+
+  /**
+   * Waits until it is known what became of the last update, where the device decides on it, and
+   * tells those who wait for it.
+   */
+  public void settle() {
+    var last = undecided;
+    if (last == null) {
+      return;
+    }
+    undecided = null;
+    try {
+      runner.settle();
+    } finally {
+      updates -= last.isKnown() && !last.updated() ? 1 : 0;
+    }
+    last.tell();
   }
 
   /**
@@ -206,6 +235,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   /** Returns what techniques have to say in the run's summary. */
   public Map<String, Object> metrics() {
+    settle();
     Map<String, Object> metrics = new LinkedHashMap<>(passes.metrics());
     metrics.putAll(workers.metrics());
     return metrics;
@@ -245,8 +275,17 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     return workers.average();
   }
 
-  /** Returns the number of updates made. */
+  /** Returns the number of updates made; waits for the last one where the device decides on it. */
   public long updates() {
+    settle();
+    return updates;
+  }
+
+  /**
+   * Returns the number of updates made if the last one was, where the device decides on it and
+   * nobody knows yet.
+   */
+  public long expectedUpdates() {
     return updates;
   }
 
@@ -287,6 +326,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   @Override
   public void remember(RunState state) {
+    settle();
     var shared = state.shared().part("step");
     step = step.remembered(shared);
     updates = shared.number("updates", updates);

@@ -11,6 +11,7 @@ import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
 import java.util.List;
 import java.util.function.Function;
+import org.bytedeco.pytorch.Tensor;
 
 /** An optimizer bound to what this rank updates: all parameters, or its slices of them. */
 public final class OptimizerUpdate implements Update {
@@ -60,6 +61,16 @@ public final class OptimizerUpdate implements Update {
   @Override
   public void apply(double lr) {
     optimizer.update(lr);
+  }
+
+  @Override
+  public boolean skipsOnDevice() {
+    return optimizer.skipsOnDevice();
+  }
+
+  @Override
+  public void applyUnless(Tensor found, double lr) {
+    optimizer.updateUnless(found, lr);
   }
 
   @Override

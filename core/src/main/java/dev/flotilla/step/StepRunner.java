@@ -7,8 +7,10 @@ import dev.flotilla.exchange.GradientView;
 import dev.flotilla.exchange.WindowExchange;
 import dev.flotilla.pass.MicroStep;
 import dev.flotilla.pass.RunningStatistics;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ends an accumulation window, with an update; the only home of the order of phases.
@@ -28,10 +30,27 @@ final class StepRunner {
   private final LongToDoubleFunction learningRate;
   private final RankSignal signal;
   private final Consumer<String> notices;
+  private final @Nullable LateVote late;
   private UpdateWatch watch = UpdateWatch.NONE;
 
   /** What a window comes to: its totals, and whether an update follows. */
-  private record Verdict(Totals totals, boolean proceeds) {}
+  private record Verdict(Totals totals, Decision decision) {
+
+    boolean proceeds() {
+      return decision == Decision.UPDATE;
+    }
+  }
+
+  private enum Decision {
+    UPDATE,
+    NONE,
+    /** The device decides. */
+    LATER;
+
+    static Decision of(boolean proceeds) {
+      return proceeds ? UPDATE : NONE;
+    }
+  }
 
   StepRunner(
       StepWorkers workers,
@@ -49,6 +68,7 @@ final class StepRunner {
     this.learningRate = learningRate;
     this.signal = signal;
     this.notices = context.notices();
+    this.late = LateVote.of(workers, context, statistics);
   }
 
   /** Lets somebody look at updates. */
@@ -56,18 +76,33 @@ final class StepRunner {
     watch = by;
   }
 
-  /** Ends the window with an exchange and an update. */
-  StepOutcome update(MicroStep step, long updates) {
+  /** Waits until it is known what became of the last update, where the device decides. */
+  void settle() {
+    if (late != null) {
+      late.settle();
+    }
+  }
+
+  /**
+   * Ends the window with an exchange and an update.
+   *
+   * @param settling called by who wants to know what became of an update that the device decides on
+   */
+  StepOutcome update(MicroStep step, long updates, Runnable settling) {
     workers.mean().at(step);
+    gradients.settle(); // A window without a backward has left nothing.
     long start = StepClock.now();
     long exchangeBefore = clock.exchange();
     try {
       boolean isExchanged = exchange.isBegun() || condition(step);
-      var verdict = isExchanged ? reduce(step, updates) : new Verdict(gradients.totals(), false);
+      var verdict = isExchanged ? reduce(step, updates) : new Verdict(gradients.totals(), Decision.NONE);
       if (isExchanged) {
         signal.hear(); // before the update, which may be with another learning rate then
       }
       double lr = learningRate.applyAsDouble(updates);
+      if (verdict.decision() == Decision.LATER) {
+        return Objects.requireNonNull(late).update(step, lr, settling);
+      }
       if (verdict.proceeds()) {
         watch.before(arena, updates + 1);
         workers.unreached().setAside();
@@ -108,24 +143,28 @@ final class StepRunner {
     exchange.begin();
     clock.exchangeSince(start);
     var totals = gradients.totals();
-    boolean proceeds = judge(totals, step, updates);
-    if (proceeds) {
+    var verdict = new Verdict(totals, judge(totals, step, updates));
+    if (verdict.proceeds()) {
       workers.unreached().setAside();
       long judged = StepClock.now();
       exchange.finish();
       clock.exchangeSince(judged);
     }
-    return new Verdict(totals, proceeds);
+    return verdict;
   }
 
-  private boolean judge(Totals totals, MicroStep step, long updates) {
+  private Decision judge(Totals totals, MicroStep step, long updates) {
     if (totals.count() == 0) {
       notices.accept(
           "update skipped: %s loss term in window %d"
               .formatted(workers.isAlone() ? "this rank had no" : "no rank had a", updates));
-      return false;
+      return Decision.NONE;
     }
-    return GradientFilter.all(workers.refinements(), exchange.view(), step);
+    if (late != null && late.isPossible() && watch == UpdateWatch.NONE && !exchange.judgesFirst()) {
+      late.refine(exchange.view(), step);
+      return Decision.LATER;
+    }
+    return Decision.of(GradientFilter.all(workers.refinements(), exchange.view(), step));
   }
 
   private StepOutcome end(MicroStep step, Verdict verdict, double lr, long updates) {

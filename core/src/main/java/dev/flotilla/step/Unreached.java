@@ -61,6 +61,11 @@ final class Unreached implements Stateful, AutoCloseable {
     }
   }
 
+  /** Tells whether updates may change all parameters. */
+  boolean areNone() {
+    return slots.isEmpty();
+  }
+
   private List<Slot> reachedByNobody() {
     try (var _ = TensorScope.open()) {
       var reached =

@@ -54,7 +54,8 @@ final class FitEvaluations {
     }
   }
 
-  private boolean isDueAfter(long updates) {
+  /** Tells whether an evaluation follows so many updates. */
+  boolean isDueAfter(long updates) {
     return loop.evaluateEvery().isDueAfter(updates);
   }
 

@@ -142,7 +142,14 @@ final class FitLoop {
   }
 
   private boolean isDone() {
-    return progress.isStopped || (loop.maxUpdates() > 0 && trainer.updates() >= lastUpdate);
+    return progress.isStopped || isAtLastUpdate();
+  }
+
+  /** Asks for the exact number only where it may be the last: it may have to be waited for. */
+  private boolean isAtLastUpdate() {
+    return loop.maxUpdates() > 0
+        && parts.steps().expectedUpdates() >= lastUpdate
+        && trainer.updates() >= lastUpdate;
   }
 
   /**
@@ -218,11 +225,18 @@ final class FitLoop {
       progress.samples += shard.globalSize(progress.index);
       progress.index++;
       if (outcome.step().isBoundary()) {
-        requireTerms(outcome);
         // A rank without a sample in a ragged last batch has no loss of its own there.
         if (outcome.totals().count() > 0) {
           progress.totals = outcome.totals();
         }
+      }
+      if (canWait(outcome, shard)) {
+        emptyWindows = 0;
+        stopIfAsked();
+        continue;
+      }
+      if (outcome.step().isBoundary()) {
+        requireTerms(outcome);
       }
       if (outcome.updated()) {
         afterUpdate(epoch, outcome);
@@ -242,6 +256,21 @@ final class FitLoop {
     }
   }
 
+  /**
+   * Tells whether nothing follows the step but a look at what the device finds in it, which comes
+   * before the next backward.
+   */
+  private boolean canWait(StepOutcome outcome, RankShard shard) {
+    long updates = parts.steps().expectedUpdates();
+    return !outcome.isKnown()
+        && callbacks.areNone()
+        && settings.nonFinite() != NonFinite.ROLLBACK
+        && !isLogged(updates)
+        && !evaluations.isDueAfter(updates)
+        && !saves.isDueAfter(updates)
+        && shard.has(progress.index);
+  }
+
   /** A limit of updates is never reached with data that hold nothing to learn from. */
   private void requireTerms(StepOutcome outcome) {
     boolean isEmpty = !outcome.updated() && outcome.totals().count() == 0;
@@ -256,11 +285,11 @@ final class FitLoop {
   }
 
   private StepOutcome runStep(RankShard shard, BatchLoader loader, long index) {
-    link.begin(trainer.microSteps(), trainer.updates());
-    parts.chain().score(isLogged(trainer.updates() + 1));
+    link.begin(trainer.microSteps(), parts.steps().expectedUpdates());
+    parts.chain().score(isLogged(parts.steps().expectedUpdates() + 1));
     try (var _ = TensorScope.open()) {
       var outcome = parts.steps().step(loader.load(index), shard.isLast(index));
-      parts.judge(outcome);
+      outcome.whenKnown(parts::judge);
       return outcome;
     }
   }

@@ -46,8 +46,13 @@ final class FitSaves {
     }
   }
 
+  /** Tells whether a checkpoint follows so many updates. */
+  boolean isDueAfter(long updates) {
+    return every.isDueAfter(updates) || progress.isBestNow;
+  }
+
   void afterUpdate() {
-    if (every.isDueAfter(parts.steps().updates()) || progress.isBestNow) {
+    if (isDueAfter(parts.steps().updates())) {
       saveAsPlanned();
     }
   }

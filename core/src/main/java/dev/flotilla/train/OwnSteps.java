@@ -91,7 +91,7 @@ final class OwnSteps implements Stateful {
 
   /** Prepares for a micro-batch of this rank; the others are taken to have as many samples. */
   void before(int samples) {
-    parts.chain().score(isLogged(parts.steps().updates() + 1));
+    parts.chain().score(isLogged(parts.steps().expectedUpdates() + 1));
     progress.samples += (long) samples * parts.collective().size();
   }
 
@@ -107,9 +107,12 @@ final class OwnSteps implements Stateful {
 
   /** Judges what a step did and tells of it; parameters may still be on their way. */
   void judge(StepOutcome outcome) {
-    parts.judge(outcome);
+    outcome.whenKnown(parts::judge);
     if (outcome.step().isBoundary() && outcome.totals().count() > 0) {
       progress.totals = outcome.totals();
+    }
+    if (canWait(outcome)) {
+      return;
     }
     if (outcome.updated()) {
       if (isLogged(parts.steps().updates())) {
@@ -121,6 +124,11 @@ final class OwnSteps implements Stateful {
       callbacks.afterStep(outcome);
       heed();
     }
+  }
+
+  /** Tells whether nothing follows the step but a look at what the device finds in it. */
+  private boolean canWait(StepOutcome outcome) {
+    return !outcome.isKnown() && callbacks.areNone() && !isLogged(parts.steps().expectedUpdates());
   }
 
   private boolean isLogged(long update) {

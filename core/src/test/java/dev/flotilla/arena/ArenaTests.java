@@ -75,10 +75,11 @@ class ArenaTests {
 
   @Test
   void gatheredGradientsOfABackwardThatFailsAreNotAddedLater() {
-    try (var _ = TensorScope.open()) {
+    try (var _ = TensorScope.open();
+        var arena = new Gradients(LAYOUT)) {
       var parameter = torch.ones(3).set_requires_grad(true);
       var place = TensorScope.keep(torch.zeros(3));
-      try (var gathered = new GatheredGradients(List.of(parameter), List.of(place))) {
+      try (var gathered = new GatheredGradients(arena, List.of(parameter), List.of(place))) {
         Runnable backward = () -> parameter.sum().backward();
         assertThatThrownBy(() -> gathered.after(failingAfter(backward)))
             .hasMessage("out of memory");
@@ -86,6 +87,76 @@ class ArenaTests {
         gathered.after(backward);
         assertThat(place.sum().item_double()).isEqualTo(2 * 3);
       }
+    }
+  }
+
+  /** Window by window: a's parameters get gradients in all but one backward. */
+  @Test
+  void gatheredGradientsTakeThePlaceOfThoseOfAnEarlierWindow() {
+    try (var _ = TensorScope.open();
+        var arena = new ParameterArena(LAYOUT)) {
+      var gradients = arena.gradients();
+      var weight = Objects.requireNonNull(arena.parameters().get("a.weight"));
+      var bias = Objects.requireNonNull(arena.parameters().get("a.bias"));
+      try (var gathered = gathered(arena)) {
+        Runnable both = () -> weight.sum().add(bias.sum()).backward();
+        gathered.after(both);
+        gathered.after(both);
+        assertThat(sum(gradients, 0, 15)).isEqualTo(2 * 15);
+        gradients.clear();
+        assertThat(gradients.isStale()).isTrue();
+        assertThatThrownBy(() -> gathered.after(failingAfter(both))).hasMessage("out of memory");
+        gathered.after(() -> bias.sum().backward());
+        assertThat(gradients.isStale()).isFalse();
+        assertThat(sum(gradients, 0, 16)).isZero();
+        assertThat(sum(gradients, 16, 3)).isEqualTo(3);
+        gathered.after(both);
+        assertThat(sum(gradients, 0, 15)).isEqualTo(15);
+        assertThat(sum(gradients, 16, 16)).isEqualTo(2 * 3);
+        gradients.clear();
+        gathered.after(() -> {}); // nothing reached
+        assertThat(gradients.norm()).isZero();
+        assertThat(sum(gradients, 0, 48)).isZero();
+      }
+    }
+  }
+
+  private static GatheredGradients gathered(ParameterArena arena) {
+    var slots = arena.layout().slots();
+    return new GatheredGradients(
+        arena.gradients(),
+        slots.stream().map(it -> arena.parameters().get(it.spec().name())).toList(),
+        slots.stream()
+            .map(it -> TensorScope.keep(ParameterArena.view(arena.gradients().values(), it)))
+            .toList());
+  }
+
+  private static double sum(Gradients gradients, long from, long length) {
+    return gradients.values().narrow(0, from, length).sum().item_double();
+  }
+
+  @Test
+  void whatIsFoundInAWindowIsToldAfterItHasEnded() {
+    try (var _ = TensorScope.open();
+        var gradients = new Gradients(LAYOUT)) {
+      assertThat(gradients.searchesWhileScaling()).isTrue();
+      for (double poison : new double[] {1, Double.NaN, 1}) {
+        gradients.values().fill_(new Scalar(poison));
+        gradients.addLoss(torch.tensor(2.5), 10);
+        gradients.scale(0.5);
+        assertThat(gradients.isSearched()).isTrue();
+        double[] seen = new double[1];
+        var late = gradients.endWindow(() -> seen[0] = gradients.found().item_double());
+        assertThat(gradients.isFinite(LAYOUT.slots().getFirst())).isEqualTo(poison == 1);
+        assertThat(gradients.totals()).isEqualTo(new Totals(0, 0));
+        assertThat(seen[0]).isEqualTo(poison == 1 ? 0 : 1);
+        assertThat(late.isFinite()).isEqualTo(poison == 1);
+        assertThat(late.totals()).isEqualTo(new Totals(2.5, 10));
+        assertThat(sum(gradients, 0, 48)).isZero();
+      }
+      gradients.addLoss(torch.tensor(Double.POSITIVE_INFINITY), 10);
+      gradients.scale(0.5);
+      assertThat(gradients.endWindow(() -> {}).isFinite()).isFalse();
     }
   }
 

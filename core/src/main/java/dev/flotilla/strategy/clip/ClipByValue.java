@@ -1,9 +1,12 @@
 package dev.flotilla.strategy.clip;
 
+import dev.flotilla.exchange.GradientView;
+import dev.flotilla.pass.MicroStep;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
+import dev.flotilla.step.LateFilter;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.Workers;
@@ -43,9 +46,17 @@ public record ClipByValue(
     return new Workers()
         .refine(
             GradientStage.CLIP,
-            (gradients, _) -> {
-              gradients.limitEach(value);
-              return true;
+            new LateFilter() {
+              @Override
+              public boolean apply(GradientView gradients, MicroStep step) {
+                applyUnjudged(gradients, step);
+                return true;
+              }
+
+              @Override
+              public void applyUnjudged(GradientView gradients, MicroStep step) {
+                gradients.limitEach(value);
+              }
             });
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.strategy.precision;
 
+import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.exchange.GradientView;
@@ -9,6 +10,7 @@ import dev.flotilla.pass.MicroStep;
 import dev.flotilla.settings.Remedy;
 import dev.flotilla.state.RunState;
 import dev.flotilla.step.GradientFilter;
+import dev.flotilla.step.LateFilter;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepContext;
 import java.util.Map;
@@ -107,22 +109,40 @@ final class LossScale {
   }
 
   GradientFilter unscaling() {
-    return (gradients, _) -> {
-      gradients.scale(nominal / scale);
-      return true;
+    return new LateFilter() {
+      @Override
+      public boolean apply(GradientView gradients, MicroStep step) {
+        applyUnjudged(gradients, step);
+        return true;
+      }
+
+      @Override
+      public void applyUnjudged(GradientView gradients, MicroStep step) {
+        gradients.scale(nominal / scale);
+      }
     };
   }
 
   GradientFilter voting() {
-    return (gradients, _) -> {
-      var totals = gradients.totals();
-      boolean isFinite = gradients.isFinite();
-      boolean isLossFinite = Double.isFinite(totals.lossSum());
-      move(isFinite && isLossFinite, isLossFinite);
-      long terms = powerOfTwo(totals.count());
-      nominal = isGuessed ? terms : Math.max(nominal, terms);
-      isGuessed = false;
-      return isFinite && isLossFinite;
+    return new LateFilter() {
+      @Override
+      public boolean apply(GradientView gradients, MicroStep step) {
+        var totals = gradients.totals();
+        boolean isFinite = gradients.isFinite() && Double.isFinite(totals.lossSum());
+        judged(totals, isFinite);
+        return isFinite;
+      }
+
+      @Override
+      public void applyUnjudged(GradientView gradients, MicroStep step) {}
+
+      @Override
+      public void judged(Totals totals, boolean isFinite) {
+        move(isFinite, Double.isFinite(totals.lossSum()));
+        long terms = powerOfTwo(totals.count());
+        nominal = isGuessed ? terms : Math.max(nominal, terms);
+        isGuessed = false;
+      }
     };
   }
 
