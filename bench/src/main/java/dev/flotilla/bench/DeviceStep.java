@@ -4,6 +4,7 @@ import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.DeviceChoice;
+import dev.flotilla.memory.DeviceMark;
 import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Model;
@@ -40,6 +41,9 @@ import java.util.stream.Stream;
  * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute|plan=20GiB|keep=N]
  * [attention] [memory=32GiB]}: {@code keep} recomputes all layers but the last N, {@code attention}
  * keeps what attention gives
+ *
+ * <p>Says the milliseconds of a step, until the last one was handed over to the GPU, and the host's
+ * own: what it takes to hand one over without the time that it waits for what the GPU has found.
  */
 final class DeviceStep {
 
@@ -98,25 +102,28 @@ final class DeviceStep {
       say("ready");
       var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       while (lines.readLine() != null) {
+        long waited = DeviceMark.waitedNanos();
         long start = System.nanoTime();
         subject.run(steps);
         long launched = System.nanoTime() - start;
+        long host = launched - (DeviceMark.waitedNanos() - waited);
         device.synchronize();
-        report(samples, steps, System.nanoTime() - start, launched, device);
+        report(samples, steps, System.nanoTime() - start, launched, host, device);
       }
     }
   }
 
   private static void report(
-      int samples, int steps, long nanos, long launched, ComputeDevice device) {
+      int samples, int steps, long nanos, long launched, long host, ComputeDevice device) {
     var memory = new DeviceMemory(device);
     say(
         String.format(
             Locale.ROOT,
-            "{\"ms\": %.4f, \"launch_ms\": %.4f, \"per_s\": %.2f, \"peak_gib\": %.3f,"
+            "{\"ms\": %.4f, \"launch_ms\": %.4f, \"host_ms\": %.4f, \"per_s\": %.2f, \"peak_gib\": %.3f,"
                 + " \"reserved_gib\": %.3f}",
             nanos / 1e6 / steps,
             launched / 1e6 / steps,
+            host / 1e6 / steps,
             samples * steps / (nanos / 1e9),
             memory.peakBytes() / (double) (1L << 30),
             memory.peakReservedBytes() / (double) (1L << 30)));
