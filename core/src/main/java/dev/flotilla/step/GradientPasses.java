@@ -4,6 +4,7 @@ import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
+import dev.flotilla.memory.KernelChoices;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.pass.Accumulation;
@@ -13,6 +14,7 @@ import dev.flotilla.pass.MicroStep;
 import dev.flotilla.pass.SegmentChain;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -315,6 +317,11 @@ final class GradientPasses {
 
   /** Returns what the run's summary should say. */
   Map<String, Object> metrics() {
-    return chain.metrics();
+    Map<String, Object> metrics = new LinkedHashMap<>(chain.metrics());
+    var kernels = KernelChoices.made();
+    if (model.device().isCuda() && !kernels.isEmpty()) {
+      metrics.put("kernels", kernels);
+    }
+    return metrics;
   }
 }

@@ -13,7 +13,8 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * softmax(q kᵀ / √d) v over all heads at once, with dropout of the weights in training.
  *
- * <p>By libtorch's fused operator where that is quick. On a CPU it is not in 16 bits, and with
+ * <p>By libtorch's fused operator where that is quick, on a GPU with the quickest of its kernels. On
+ * a CPU it is not in 16 bits, and with
  * dropout it falls back to a long row of operations; there the four that are needed are called one
  * by one.
  */
@@ -44,15 +45,18 @@ final class Attention {
     if (query.is_cpu() && (fraction > 0 || isHalf)) {
       return byParts(query, key, value, visible, mode);
     }
+    if (query.is_cuda() && mode.isTraining() && visible.numel() == 0) {
+      return AttentionTrial.quickest(
+          query, key, value, fraction, () -> fused(query, key, value, everything, fraction));
+    }
+    var mask = visible.numel() == 0 ? everything : new TensorOptional(visible);
+    return fused(query, key, value, mask, fraction);
+  }
+
+  private Tensor fused(
+      Tensor query, Tensor key, Tensor value, TensorOptional mask, double fraction) {
     return torch.scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        visible.numel() == 0 ? everything : new TensorOptional(visible),
-        fraction,
-        false,
-        usualScale,
-        false);
+        query, key, value, mask, fraction, false, usualScale, false);
   }
 
   private Tensor byParts(Tensor query, Tensor key, Tensor value, Tensor visible, ForwardMode mode) {

@@ -12,6 +12,7 @@ import dev.flotilla.model.Gradient;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +38,7 @@ final class AttentionFunction implements CustomFunction {
   }
 
   /** Found when attention first runs, and needed as long as the process lives. */
-  private static final class Operators {
+  static final class Operators {
 
     static final Operator CHOICE = new Operator("aten::_fused_sdp_choice");
     static final Operator FLASH = new Operator("aten::_scaled_dot_product_flash_attention");
@@ -69,7 +70,7 @@ final class AttentionFunction implements CustomFunction {
     return input.tensors().get(MASK).numel() == 0 && !isByParts && kernel(input) != null;
   }
 
-  /** Returns the kernel that libtorch would choose; null for another. */
+  /** Returns the kernel that libtorch would choose, or the quickest; null for another. */
   private @Nullable Kernel kernel(Activations input) {
     try (var _ = TensorScope.open()) {
       Tensor query = split(input.tensors().get(0));
@@ -78,7 +79,12 @@ final class AttentionFunction implements CustomFunction {
       }
       Tensor key = split(input.tensors().get(1));
       Tensor value = split(input.tensors().get(2));
-      long choice = Operators.CHOICE.number(query, key, value, NONE, dropout, false, NONE, false);
+      Supplier<Long> asked =
+          () -> Operators.CHOICE.number(query, key, value, NONE, dropout, false, NONE, false);
+      long choice =
+          query.is_cuda()
+              ? AttentionTrial.quickest(query, key, value, dropout, asked)
+              : asked.get();
       return switch ((int) choice) {
         case 1 -> query.is_cpu() ? Kernel.CPU_FLASH : Kernel.FLASH;
         case 3 -> Kernel.CUDNN;
