@@ -55,7 +55,9 @@ final class DeviceCheck {
     // Bit for bit equality is promised for kernels that are deterministic.
     torch.globalContext().setDeterministicAlgorithms(true, true);
     var checks = new DeviceCheck(args.length > 0 ? DeviceChoice.parse(args[0]) : DeviceChoice.CUDA);
-    if (args.length > 1) {
+    if (args.length > 1 && args[1].equals("late")) {
+      checks.late();
+    } else if (args.length > 1) {
       checks.repeat(Integer.parseInt(args[1]));
     } else {
       checks.all();
@@ -100,11 +102,20 @@ final class DeviceCheck {
       var memory = new DeviceMemoryCheck(device, verdicts);
       verdicts.check("flat memory", memory::isFlat);
       verdicts.check("full memory", memory::survivesFullMemory);
+      late();
       // The last, as the allocator keeps what many elements took.
       verdicts.check("kernels", new KernelCheck(verdicts)::all);
     }
     System.out.println(
         verdicts.failures() == 0 ? "all checks passed" : verdicts.failures() + " checks FAILED");
+  }
+
+  private void late() {
+    var late = new LateVoteCheck(device, verdicts);
+    verdicts.check("updates left out", late::leavesUpdatesOut);
+    verdicts.check("stop", late::stops);
+    verdicts.check("flat memory without waiting", late::isFlat);
+    verdicts.check("attention", late::triesAttention);
   }
 
   private void everyRow() {
