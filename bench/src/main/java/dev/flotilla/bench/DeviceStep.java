@@ -119,8 +119,8 @@ final class DeviceStep {
     say(
         String.format(
             Locale.ROOT,
-            "{\"ms\": %.4f, \"launch_ms\": %.4f, \"host_ms\": %.4f, \"per_s\": %.2f, \"peak_gib\": %.3f,"
-                + " \"reserved_gib\": %.3f}",
+            "{\"ms\": %.4f, \"launch_ms\": %.4f, \"host_ms\": %.4f, \"per_s\": %.2f, \"peak_gib\":"
+                + " %.3f, \"reserved_gib\": %.3f}",
             nanos / 1e6 / steps,
             launched / 1e6 / steps,
             host / 1e6 / steps,

@@ -56,7 +56,8 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
     var asked = train(device, rule, poison, true, with);
     var cpu = train(DeviceChoice.CPU, rule, poison, true, with);
     verdicts.expect(name + ": the host does not wait", late.open() > STEPS / 3, late.open() + "");
-    verdicts.expect(name + ": the same bits as asked for", late.values().isSameAs(asked.values()), "");
+    verdicts.expect(
+        name + ": the same bits as asked for", late.values().isSameAs(asked.values()), "");
     verdicts.expect(
         name + ": the same updates and notices",
         late.updates() == asked.updates()
@@ -121,10 +122,11 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
     return batch;
   }
 
-  /** A run that is to end with the first infinite number has updated nothing with it or after it. */
+  /**
+   * A run that is to end with the first infinite number has updated nothing with it or after it.
+   */
   void stops() {
-    try (var trainer =
-            trainer(device, new AdamW(0.01), NonFinite.STOP, new ArrayList<>());
+    try (var trainer = trainer(device, new AdamW(0.01), NonFinite.STOP, new ArrayList<>());
         var _ = TensorScope.open()) {
       for (int i = 0; i < 3; i++) {
         trainer.step(batch(i, 0));
@@ -191,8 +193,7 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
 
   private double firstLoss() {
     var job = DeviceJob.bert(0.1);
-    try (var trainer =
-            job.trainer(device, World.solo(), new MixedPrecision(Dtype.BF16)).build();
+    try (var trainer = job.trainer(device, World.solo(), new MixedPrecision(Dtype.BF16)).build();
         var _ = TensorScope.open()) {
       return trainer.step(job.data().load(IntStream.range(0, 8).toArray())).totals().lossSum();
     }

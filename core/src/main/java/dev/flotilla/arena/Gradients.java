@@ -288,8 +288,8 @@ public final class Gradients implements AutoCloseable {
   }
 
   /**
-   * Tells whether everything was looked at since the gradients were cleared, so that {@link
-   * #found} says what was found.
+   * Tells whether everything was looked at since the gradients were cleared, so that {@link #found}
+   * says what was found.
    */
   public boolean isSearched() {
     return memory.checkedScale() != null && memory.checkedScale().isDone();

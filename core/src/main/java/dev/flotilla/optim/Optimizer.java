@@ -80,8 +80,8 @@ public interface Optimizer {
     void update(double lr);
 
     /**
-     * Tells whether the rule can leave an update out by what a number on the device says; a rule
-     * of your own cannot unless it says so.
+     * Tells whether the rule can leave an update out by what a number on the device says; a rule of
+     * your own cannot unless it says so.
      */
     default boolean skipsOnDevice() {
       return false;

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the device decide whether a window's gradients are fit for an update, so that nothing waits
- * for it in a step: the update leaves itself out, and everybody hears of it before the next backward
- * begins, while the device has the forward pass before it to work on.
+ * for it in a step: the update leaves itself out, and everybody hears of it before the next
+ * backward begins, while the device has the forward pass before it to work on.
  *
- * <p>Possible for a rank that is alone, where the optimizer can leave an update out by itself and no
- * technique has to know more.
+ * <p>Possible for a rank that is alone, where the optimizer can leave an update out by itself and
+ * no technique has to know more.
  */
 final class LateVote {
 

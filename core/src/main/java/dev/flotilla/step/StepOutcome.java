@@ -120,9 +120,7 @@ public final class StepOutcome {
     return known().lr();
   }
 
-  /**
-   * Returns what was infinite or undefined, so that nothing was updated; empty if all is well.
-   */
+  /** Returns what was infinite or undefined, so that nothing was updated; empty if all is well. */
   public Optional<String> notFinite() {
     return known().notFinite();
   }

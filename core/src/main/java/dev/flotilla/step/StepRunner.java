@@ -95,7 +95,8 @@ final class StepRunner {
     long exchangeBefore = clock.exchange();
     try {
       boolean isExchanged = exchange.isBegun() || condition(step);
-      var verdict = isExchanged ? reduce(step, updates) : new Verdict(gradients.totals(), Decision.NONE);
+      var verdict =
+          isExchanged ? reduce(step, updates) : new Verdict(gradients.totals(), Decision.NONE);
       if (isExchanged) {
         signal.hear(); // before the update, which may be with another learning rate then
       }

@@ -42,7 +42,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** An update that the device leaves out, and of which the host hears later, ends as one it waits for. */
+/**
+ * An update that the device leaves out, and of which the host hears later, ends as one it waits
+ * for.
+ */
 class LateVoteTests {
 
   private static final ColouredPoints POINTS = new ColouredPoints(160, 8, 4);
@@ -71,7 +74,8 @@ class LateVoteTests {
   }
 
   /** What a training comes to. */
-  private record Seen(Snapshot values, long updates, List<Double> rates, List<TrainingEvent> events) {
+  private record Seen(
+      Snapshot values, long updates, List<Double> rates, List<TrainingEvent> events) {
 
     void isSameAs(Seen other) {
       assertThat(values.isSameAs(other.values)).isTrue();
@@ -118,11 +122,15 @@ class LateVoteTests {
     return Stream.of(
         Arguments.of(new Momentum(0.1, 0.9, true, 0.01), Float.NaN, new Strategy[0]),
         Arguments.of(new AdamW(0.01), Float.POSITIVE_INFINITY, new Strategy[0]),
-        Arguments.of(new AdamW(0.01).withAmsgrad(), Float.NaN, new Strategy[] {new ClipByValue(0.1)}),
+        Arguments.of(
+            new AdamW(0.01).withAmsgrad(), Float.NaN, new Strategy[] {new ClipByValue(0.1)}),
         Arguments.of(new AdamW(0.01), Float.NaN, new Strategy[] {new GradientMerge(2)}),
         Arguments.of(
-            new AdamW(0.01), 1e30f, new Strategy[] {new MixedPrecision(Dtype.FP16), new GradientMerge(2)}),
-        Arguments.of(new Momentum(0.1, 0.9), 1e30f, new Strategy[] {new MixedPrecision(Dtype.FP16)}));
+            new AdamW(0.01),
+            1e30f,
+            new Strategy[] {new MixedPrecision(Dtype.FP16), new GradientMerge(2)}),
+        Arguments.of(
+            new Momentum(0.1, 0.9), 1e30f, new Strategy[] {new MixedPrecision(Dtype.FP16)}));
   }
 
   @ParameterizedTest

@@ -13,10 +13,9 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * softmax(q kᵀ / √d) v over all heads at once, with dropout of the weights in training.
  *
- * <p>By libtorch's fused operator where that is quick, on a GPU with the quickest of its kernels. On
- * a CPU it is not in 16 bits, and with
- * dropout it falls back to a long row of operations; there the four that are needed are called one
- * by one.
+ * <p>By libtorch's fused operator where that is quick, on a GPU with the quickest of its kernels.
+ * On a CPU it is not in 16 bits, and with dropout it falls back to a long row of operations; there
+ * the four that are needed are called one by one.
  */
 final class Attention {
 

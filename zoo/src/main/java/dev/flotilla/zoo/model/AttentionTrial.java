@@ -84,7 +84,8 @@ final class AttentionTrial {
 
     String text() {
       return "attention, %d x %d heads x %d x %d of %d, %s, dropout %s"
-          .formatted(batch, heads, rows, keys, width, type.name().toLowerCase(Locale.ROOT), dropout);
+          .formatted(
+              batch, heads, rows, keys, width, type.name().toLowerCase(Locale.ROOT), dropout);
     }
   }
 
