@@ -32,6 +32,7 @@ final class StepRunner {
   private final Consumer<String> notices;
   private final @Nullable LateVote late;
   private UpdateWatch watch = UpdateWatch.NONE;
+  private boolean isWatched;
 
   /** What a window comes to: its totals, and whether an update follows. */
   private record Verdict(Totals totals, Decision decision) {
@@ -74,6 +75,7 @@ final class StepRunner {
   /** Lets somebody look at updates. */
   void watch(UpdateWatch by) {
     watch = by;
+    isWatched = true;
   }
 
   /** Waits until it is known what became of the last update, where the device decides. */
@@ -161,7 +163,7 @@ final class StepRunner {
               .formatted(workers.isAlone() ? "this rank had no" : "no rank had a", updates));
       return Decision.NONE;
     }
-    if (late != null && late.isPossible() && watch == UpdateWatch.NONE && !exchange.judgesFirst()) {
+    if (late != null && late.isPossible() && !isWatched && !exchange.judgesFirst()) {
       late.refine(exchange.view(), step);
       return Decision.LATER;
     }
