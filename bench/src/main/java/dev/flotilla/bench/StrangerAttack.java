@@ -61,7 +61,8 @@ final class StrangerAttack {
 
   private String obey(String order) throws InterruptedException {
     switch (order.split(" ", 2)[0]) {
-      case "to" -> targets = Arrays.stream(order.split(" ")).skip(1).map(this::address).toList();
+      case "to" ->
+          targets = Arrays.stream(order.split(" ", -1)).skip(1).map(this::address).toList();
       case "flood" -> begin(this::connectOften, this::holdSilent, this::holdSlow);
       case "tries" -> begin(this::tryOften);
       case "off" -> end();

@@ -98,8 +98,8 @@ final class StrangerJob implements AutoCloseable {
       for (String table : List.of("tcp", "tcp6")) {
         Path file = Path.of("/proc/%d/net/%s".formatted(launchers.get(host).pid(), table));
         for (String line : Files.readAllLines(file)) {
-          String[] fields = line.strip().split("\\s+");
-          String[] place = fields[1].split(":");
+          String[] fields = line.strip().split("\\s+", -1);
+          String[] place = fields[1].split(":", -1);
           if (fields[3].equals(LISTENING) && !isLoopback(place[0])) {
             ports.add(StrangerNetwork.address(host) + ":" + Integer.parseInt(place[1], 16));
           }
@@ -116,11 +116,15 @@ final class StrangerJob implements AutoCloseable {
 
   /** Ranks die with their launchers. */
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     launchers.forEach(Process::destroyForcibly);
-    for (var launcher : launchers) {
-      boolean _ = launcher.waitFor(10, TimeUnit.SECONDS);
+    try {
+      for (var launcher : launchers) {
+        boolean _ = launcher.waitFor(10, TimeUnit.SECONDS);
+      }
+      Thread.sleep(Duration.ofMillis(500));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
-    Thread.sleep(500);
   }
 }

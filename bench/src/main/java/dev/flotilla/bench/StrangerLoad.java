@@ -31,7 +31,7 @@ public final class StrangerLoad {
   private static final double MOST_STEP = 1.05;
   private static final double MOST_START_SECONDS = 2;
   private static final Duration WARM_UP = Duration.ofSeconds(15);
-  private static final Duration STARTING_TAKES = Duration.ofSeconds(120);
+  private static final Duration STARTING_TAKES = Duration.ofMinutes(2);
 
   private final StrangerNetwork network;
   private final Path folder;
@@ -54,17 +54,16 @@ public final class StrangerLoad {
     int seconds = args.length > 2 ? Integer.parseInt(args[2]) : 10;
     var options = List.of(args).subList(Math.min(3, args.length), args.length);
     var folder = Files.createTempDirectory("stranger-load");
+    boolean isSound;
     try (var network = StrangerNetwork.connect()) {
       var load = new StrangerLoad(network, folder, options);
-      boolean isSound;
       try {
         isSound = what.equals("start") ? load.starts(pairs) : load.steps(what, pairs, seconds);
       } finally {
         load.stranger.end();
       }
-      network.close();
-      System.exit(isSound ? 0 : 1);
     }
+    System.exit(isSound ? 0 : 1);
   }
 
   private boolean steps(String what, int pairs, int seconds) throws Exception {
@@ -118,7 +117,7 @@ public final class StrangerLoad {
   private boolean isReached(String what) throws IOException {
     double wanted =
         what.equals("tries") ? StrangerAttack.TRIES_PER_SECOND : StrangerAttack.CONNECTS_PER_SECOND;
-    double made = Double.parseDouble(stranger.ask("rate").split(" ")[0]);
+    double made = Double.parseDouble(stranger.ask("rate").split(" ", -1)[0]);
     boolean isReached = made >= 0.9 * wanted;
     if (!isReached) {
       System.out.printf(

@@ -1,5 +1,6 @@
 package dev.flotilla.collective;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.testkit.Ranks;
@@ -119,7 +120,7 @@ class CollectiveCheckTests {
   private static String difference(Collective group, String first, String second) {
     sum(group, Tensors.floats(1, 3));
     try {
-      CALLS.get(group.rank() == 0 ? first : second).accept(group);
+      requireNonNull(CALLS.get(group.rank() == 0 ? first : second)).accept(group);
       return "nothing was found";
     } catch (AgreementException e) {
       return String.valueOf(e.getMessage());
