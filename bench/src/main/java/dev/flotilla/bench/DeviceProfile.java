@@ -28,8 +28,7 @@ final class DeviceProfile {
   private static final Map<String, List<String>> PARTS = new LinkedHashMap<>();
 
   static {
-    PARTS.put("x + dropout(p)", List.of("add_dropped", "dropped_gradient"));
-    PARTS.put("layer norm", List.of("layer_norm"));
+    PARTS.put("x + dropout(p), layer norm", List.of("added_norm", "layer_norm"));
     PARTS.put("gelu", List.of("bias_gelu", "Gelu", "gelu"));
     PARTS.put("sums of columns", List.of("columns_joined"));
     PARTS.put("weights to bf16", List.of("halves"));

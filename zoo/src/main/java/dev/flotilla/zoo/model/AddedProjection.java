@@ -7,6 +7,8 @@ import dev.flotilla.model.FinalFunction;
 import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Gradient;
 import dev.flotilla.model.Weights;
+import dev.flotilla.zoo.model.AddedNorm.Addition;
+import dev.flotilla.zoo.model.AddedNorm.Result;
 import dev.flotilla.zoo.model.ColumnKernels.Summed;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,28 +38,43 @@ final class AddedProjection implements FinalFunction {
   private final Tensor bias;
   private final double dropout;
   private final @Nullable Tensor offset;
+  private final @Nullable FollowingNorm norm;
 
-  private AddedProjection(Linear layer, Weights weights, double dropout, @Nullable Tensor offset) {
+  private AddedProjection(
+      Linear layer,
+      Weights weights,
+      double dropout,
+      @Nullable Tensor offset,
+      @Nullable FollowingNorm norm) {
     dense = layer.bind(weights);
     weight = weights.parameter(layer.name() + ".weight");
     bias = weights.parameter(layer.name() + ".bias");
     product = new HalfProduct(List.of(weight), List.of());
     this.dropout = dropout;
     this.offset = offset;
+    this.norm = norm;
   }
 
-  /** Creates one that takes y as it is. */
-  static AddedProjection of(Linear layer, Weights weights, double dropout) {
-    return new AddedProjection(layer, weights, dropout, null);
+  /**
+   * Creates one that takes y as it is.
+   *
+   * @param norm what its sum goes to, if anything
+   */
+  static AddedProjection of(
+      Linear layer, Weights weights, double dropout, @Nullable FollowingNorm norm) {
+    return new AddedProjection(layer, weights, dropout, null, norm);
   }
 
   /**
    * Creates one that takes gelu(y).
    *
    * @param before the layer that gives y
+   * @param norm what its sum goes to, if anything
    */
-  static AddedProjection ofGelu(Linear before, Linear layer, Weights weights, double dropout) {
-    return new AddedProjection(layer, weights, dropout, weights.parameter(before.name() + ".bias"));
+  static AddedProjection ofGelu(
+      Linear before, Linear layer, Weights weights, double dropout, @Nullable FollowingNorm norm) {
+    Tensor offset = weights.parameter(before.name() + ".bias");
+    return new AddedProjection(layer, weights, dropout, offset, norm);
   }
 
   /** Tells whether y must come without its offset, which is then added here. */
@@ -78,9 +95,13 @@ final class AddedProjection implements FinalFunction {
   public Activations apply(Activations body, ForwardMode mode) {
     Tensor y = body.tensors().get(0);
     Tensor x = body.tensors().get(1);
+    Tensor make = FollowingNorm.make(body);
     List<Tensor> outputs = new ArrayList<>();
-    outputs.add(isFused(y, x) && product.suits() ? fused(y, x, mode) : byLibtorch(y, x, mode));
-    outputs.addAll(body.tensors().subList(2, body.tensors().size()));
+    outputs.add(
+        isFused(y, x) && product.suits()
+            ? fused(y, x, make, mode)
+            : byLibtorch(y, FollowingNorm.whole(x, make), mode));
+    outputs.addAll(body.tensors().subList(2, body.tensors().size() - (make.defined() ? 1 : 0)));
     return new Activations(outputs);
   }
 
@@ -91,29 +112,34 @@ final class AddedProjection implements FinalFunction {
   }
 
   /** One function of all that it takes, whose backward is the one below. */
-  private Tensor fused(Tensor given, Tensor x, ForwardMode mode) {
-    double probability = mode.isTraining() ? dropout : 0;
-    long seed = ResidualSum.seed(x);
+  private Tensor fused(Tensor given, Tensor x, Tensor make, ForwardMode mode) {
+    var draws = Draws.now(x, mode.isTraining() ? dropout : 0);
     Tensor y = given.detach();
     Tensor inputs;
     Tensor matrix;
-    Tensor sum;
+    Result result;
     try (var scope = TensorScope.open();
         var _ = new NoGradGuard()) {
       inputs = offset == null ? y : scope.handOut(activated(y));
       var halves = product.halves();
       matrix = scope.handOut(halves.matrix());
-      Tensor projected = product.plain(inputs, halves);
-      sum = scope.handOut(ResidualSum.of(projected, bias, x, probability).orElseThrow());
+      var addition = new Addition(product.plain(inputs, halves), bias, x, make, draws);
+      Tensor room = scope.handOut(torch.empty_like(x));
+      result = AddedNorm.sum(addition, room, norm == null ? null : norm.norm());
+      scope.handOut(result.whole());
+      scope.handOut(result.copy());
+      scope.handOut(result.make());
     }
+    var link = new NormLink(result, draws);
     boolean isWanted = given.requires_grad();
     AutogradFunction.record(
         offset == null ? List.of(given, x, weight, bias) : List.of(given, x, weight, bias, offset),
-        List.of(sum),
-        List.of(y, inputs, matrix),
+        List.of(result.sum()),
+        List.of(y, inputs, matrix, result.whole(), result.copy(), result.make()),
         gradients -> {
           Tensor gradient = gradients.getFirst().contiguous();
-          var dropped = ResidualSum.gradient(gradient, TYPE, probability, seed);
+          var linked = link.take(gradient);
+          var dropped = linked == null ? AddedNorm.ofSum(gradient, TYPE, draws) : linked;
           var own = own(y, inputs, matrix, dropped, isWanted);
           List<Tensor> all = new ArrayList<>(List.of(own.y(), gradient, own.weight(), own.bias()));
           if (offset != null) {
@@ -121,7 +147,13 @@ final class AddedProjection implements FinalFunction {
           }
           return all;
         });
-    return sum;
+    if (norm != null) {
+      if (!result.sum().requires_grad()) {
+        link.keep();
+      }
+      norm.link(link);
+    }
+    return result.sum();
   }
 
   /** Gradients, undefined where none is wanted. */
@@ -183,7 +215,7 @@ final class AddedProjection implements FinalFunction {
     Tensor gradient = given.contiguous();
     try (var scope = TensorScope.open()) {
       Tensor matrix = product.halves().matrix();
-      var dropped = ResidualSum.gradient(gradient, TYPE, dropout, ResidualSum.seed(x));
+      var dropped = AddedNorm.ofSum(gradient, TYPE, Draws.now(x, dropout));
       var own = own(y, null, matrix, dropped, y.requires_grad());
       all.add(new Gradient(x, gradient));
       add(bias, own.bias(), scope, all);
@@ -222,7 +254,7 @@ final class AddedProjection implements FinalFunction {
   private Tensor dropped(Tensor gradient, Tensor y, Tensor x) {
     var type = y.scalar_type();
     return ResidualSum.takes(type, x)
-        ? ResidualSum.gradient(gradient.contiguous(), type, dropout, ResidualSum.seed(x)).whole()
+        ? AddedNorm.ofSum(gradient.contiguous(), type, Draws.now(x, dropout)).whole()
         : Dropout.backward(gradient.to(type), dropout);
   }
 

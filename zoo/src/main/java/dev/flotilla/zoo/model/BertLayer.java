@@ -82,8 +82,11 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
    */
   @Override
   public List<Part> bindParts(Weights weights) {
-    var last =
-        AddedProjection.ofGelu(innerDense(), outerDense(), weights, sizes.hiddenDropoutProb());
+    double dropout = sizes.hiddenDropoutProb();
+    boolean isLast = index == sizes.numHiddenLayers() - 1;
+    var attendedNorm = new FollowingNorm(attendedNorm(), weights, false);
+    var outerNorm = new FollowingNorm(outerNorm(), weights, isLast);
+    var last = AddedProjection.ofGelu(innerDense(), outerDense(), weights, dropout, outerNorm);
     return List.of(
         new Part(name() + "/projections", projections(weights)),
         new Part(
@@ -93,9 +96,11 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
         new Part(
             name() + "/attended",
             (input, _) -> input,
-            AddedProjection.of(attendedDense(), weights, sizes.hiddenDropoutProb())),
-        new Part(name() + "/inner", inner(weights, last), last),
-        new Part(name() + "/norm", norm(weights)));
+            AddedProjection.of(attendedDense(), weights, dropout, attendedNorm)),
+        new Part(name() + "/inner", inner(weights, attendedNorm, last), last),
+        new Part(
+            name() + "/norm",
+            (input, mode) -> outerNorm.apply(input.tensors().getFirst(), mode).in(input, true)));
   }
 
   /** Hidden state and whatever else → query, key, value, hidden state and whatever else. */
@@ -151,14 +156,13 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
    *
    * @param last takes the expansion, and adds its offset where it can
    */
-  private Forward inner(Weights weights, AddedProjection last) {
-    var norm = attendedNorm().bindCopying(weights);
+  private Forward inner(Weights weights, FollowingNorm norm, AddedProjection last) {
     var expand = innerDense().bind(weights);
     Tensor matrix = weights.parameter(innerDense().name() + ".weight");
     var product = new HalfProduct(List.of(matrix), List.of());
     return (input, mode) -> {
-      var seen = norm.apply(input.tensors().get(0));
-      var passing = followedBy(seen.whole(), input, 1);
+      var seen = norm.apply(input.tensors().get(0), mode);
+      var passing = seen.in(input, false);
       if (product.suits() && last.takesOffset(torch.ScalarType.BFloat16)) {
         return followedBy(product.apply(seen.half()), passing, 0);
       }
@@ -166,25 +170,6 @@ record BertLayer(BertSizes sizes, int index) implements PartedSegment, OnnxExpor
       return isPlain && last.takesOffset(seen.half().scalar_type())
           ? followedBy(seen.half().matmul(matrix.t()), passing, 0)
           : followedBy(expand.apply(seen.half(), mode), passing, 0);
-    };
-  }
-
-  /** Normalises, with a copy in bf16 behind all else where the next layer's product takes one. */
-  private Forward norm(Weights weights) {
-    boolean isLast = index == sizes.numHiddenLayers() - 1;
-    var norm = outerNorm().bind(weights);
-    var copying = outerNorm().bindCopying(weights);
-    return (input, mode) -> {
-      Tensor sum = input.tensors().get(0);
-      if (isLast) {
-        return followedBy(norm.apply(sum, mode), input, 1);
-      }
-      var seen = copying.apply(sum);
-      List<Tensor> outputs = new ArrayList<>(followedBy(seen.whole(), input, 1).tensors());
-      if (seen.isCopied()) {
-        outputs.add(seen.half());
-      }
-      return new Activations(outputs);
     };
   }
 

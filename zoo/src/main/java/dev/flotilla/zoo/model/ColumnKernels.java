@@ -39,7 +39,7 @@ record ColumnKernels(
   /** Twice what a large GPU runs at once; a fixed number, so that sums come out the same. */
   private static final int SUMMING_BLOCKS = 1056;
 
-  private static final int OTHER_BLOCKS = 2 * SUMMING_BLOCKS;
+  private static final int OTHER_BLOCKS = 4 * SUMMING_BLOCKS;
 
   private static final Map<ComputeDevice, Tensor> COUNTERS = new ConcurrentHashMap<>();
 
@@ -106,20 +106,6 @@ record ColumnKernels(
     var on = of(type, most(type), input.numel() / width, width, gradient, input, result);
     return on.summing(
         "bias_gelu_gradient", result, List.of(gradient, input, offset, result), List.of());
-  }
-
-  /**
-   * Returns the gradients of what was added in x + dropout(p + b).
-   *
-   * @param gradient of the sum, float32
-   * @param type of p
-   * @param draws how numbers are dropped, as the kernel states it
-   */
-  static Summed droppedGradient(Tensor gradient, torch.ScalarType type, List<Object> draws) {
-    long width = width(gradient);
-    Tensor result = ComputeDevice.of(gradient).empty(type, gradient.shape());
-    var on = of(type, FLOATS, gradient.numel() / width, width, gradient, result);
-    return on.summing("dropped_gradient", result, List.of(gradient, result), draws);
   }
 
   /** Returns three matrices of one shape, without gaps, side by side, and all columns' sums. */

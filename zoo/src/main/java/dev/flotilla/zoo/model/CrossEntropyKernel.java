@@ -4,6 +4,7 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.GpuKernel;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.AutogradFunction;
+import dev.flotilla.zoo.model.KernelSource.Shape;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -46,7 +47,7 @@ public final class CrossEntropyKernel {
     return chunks > (long) MOST_CHUNKS * LANES
         ? Optional.empty()
         : KernelSource.CROSS_ENTROPY.kernels(
-            ComputeDevice.of(logits), true, lanes, THREADS, (int) chunks);
+            ComputeDevice.of(logits), true, new Shape(lanes, THREADS, 1, (int) chunks));
   }
 
   private static Tensor sum(Map<String, GpuKernel> kernels, Tensor given, Tensor classes) {

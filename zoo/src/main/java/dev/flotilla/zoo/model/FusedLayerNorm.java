@@ -1,9 +1,9 @@
 package dev.flotilla.zoo.model;
 
-import dev.flotilla.memory.ComputeDevice;
-import dev.flotilla.memory.GpuKernel;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.AutogradFunction;
+import dev.flotilla.zoo.model.AddedNorm.Norm;
+import dev.flotilla.zoo.model.AddedNorm.Result;
 import java.util.List;
 import java.util.Optional;
 import org.bytedeco.pytorch.NoGradGuard;
@@ -16,21 +16,6 @@ import org.jspecify.annotations.Nullable;
  * its gradients in another. For any transformer whose residual stream is float32.
  */
 public final class FusedLayerNorm {
-
-  private static final int MOST_THREADS = 256;
-  private static final int WARP = 32;
-
-  /** Wider rows need more registers than a thread has. */
-  private static final int WIDEST = 8192;
-
-  /** As many as a large GPU runs at once; a fixed number, so that sums come out the same. */
-  private static final int GRADIENT_BLOCKS = 660;
-
-  private final ResidualKernels kernels;
-  private final Tensor input;
-  private final Tensor gamma;
-  private final int width;
-  private final int rows;
 
   /**
    * A normalised tensor.
@@ -48,13 +33,7 @@ public final class FusedLayerNorm {
     }
   }
 
-  private FusedLayerNorm(ResidualKernels kernels, Tensor input, Tensor gamma) {
-    this.kernels = kernels;
-    this.input = input;
-    this.gamma = gamma;
-    width = Math.toIntExact(gamma.numel());
-    rows = Math.toIntExact(input.numel() / width);
-  }
+  private FusedLayerNorm() {}
 
   /**
    * Returns LayerNorm over the last axis, recorded for backward; nothing where libtorch's operation
@@ -64,77 +43,53 @@ public final class FusedLayerNorm {
    */
   public static Optional<Normalised> of(
       Tensor input, Tensor gamma, Tensor beta, double epsilon, boolean copies) {
-    if (!ResidualKernels.take(input)
-        || gamma.numel() > WIDEST
-        || !ColumnKernels.arePresent(
-            ComputeDevice.of(input), torch.ScalarType.Float, 2 * gamma.numel())) {
+    if (!ResidualKernels.take(input) || gamma.numel() != input.size(input.dim() - 1)) {
       return Optional.empty();
     }
-    var kernels = kernels(input, gamma, beta);
-    return kernels.arePresent()
-        ? Optional.of(new FusedLayerNorm(kernels, input, gamma).apply(beta, epsilon, copies))
-        : Optional.empty();
+    var norm = new Norm(gamma, beta, epsilon, true, copies);
+    var result = normalised(input, norm);
+    Tensor whole = result.whole();
+    Tensor half = copies ? result.copy() : whole;
+    record(input, norm, copies ? List.of(whole, half) : List.of(whole), result.make(), null);
+    return Optional.of(new Normalised(whole, half));
   }
 
-  private static ResidualKernels kernels(Tensor input, Tensor gamma, Tensor beta) {
-    int width = Math.toIntExact(gamma.numel());
-    int atOnce = KernelSource.lanes(ResidualKernels.AT_ONCE, width, input, gamma, beta);
-    int lanes = Math.ceilDiv(width, atOnce);
-    int threads = Math.clamp(Math.ceilDiv(lanes, WARP) * (long) WARP, WARP, MOST_THREADS);
-    int chunks = Math.ceilDiv(lanes, threads);
-    return new ResidualKernels(ComputeDevice.of(input), false, atOnce, threads, chunks);
-  }
-
-  private Normalised apply(Tensor beta, double epsilon, boolean copies) {
-    var device = kernels.device();
-    Tensor output;
-    Tensor copy;
-    Tensor means;
-    Tensor inverses;
+  /** Returns the norm of a sum that kernels take, which nothing is recorded of. */
+  static Result normalised(Tensor sum, Norm norm) {
     try (var scope = TensorScope.open();
         var _ = new NoGradGuard()) {
-      output = scope.handOut(torch.empty_like(input));
-      means = scope.handOut(device.empty(torch.ScalarType.Float, rows));
-      inverses = scope.handOut(device.empty(torch.ScalarType.Float, rows));
-      copy =
-          copies ? scope.handOut(device.empty(torch.ScalarType.BFloat16, input.shape())) : output;
-      Object other = copies ? copy : GpuKernel.ABSENT;
-      float added = (float) epsilon;
-      kernels.launch(
-          "layer_norm", rows, input, gamma, beta, output, other, means, inverses, width, added);
+      var result = AddedNorm.norm(sum, norm);
+      scope.handOut(result.whole());
+      scope.handOut(result.copy());
+      scope.handOut(result.make());
+      return result;
     }
+  }
+
+  /**
+   * Makes outputs the norm of a sum.
+   *
+   * @param outputs what stands for the norm in float32, and its copy if there is one
+   * @param make how the norm is made of the sum
+   * @param link to who has made the sum, if the gradient of what was added is to be found as well
+   */
+  static void record(
+      Tensor given, Norm norm, List<Tensor> outputs, Tensor make, @Nullable NormLink link) {
     // Saved without its graph, which would otherwise hold itself.
-    var seen = new FusedLayerNorm(kernels, input.detach(), gamma);
+    Tensor sum = given.detach();
     AutogradFunction.record(
-        List.of(input, gamma, beta),
-        copies ? List.of(output, copy) : List.of(output),
-        List.of(seen.input, gamma, means, inverses),
-        gradients -> seen.gradients(means, inverses, gradients));
-    return new Normalised(output, copy);
-  }
-
-  private List<Tensor> gradients(Tensor means, Tensor inverses, List<Tensor> incoming) {
-    int blocks = Math.min(rows, GRADIENT_BLOCKS);
-    Tensor result = torch.empty_like(input);
-    Tensor sums = kernels.device().empty(torch.ScalarType.Float, blocks, 2L * width);
-    kernels.launch(
-        "layer_norm_gradient",
-        blocks,
-        orAbsent(incoming.getFirst()),
-        orAbsent(incoming.size() > 1 ? incoming.get(1) : null),
-        input,
-        gamma,
-        means,
-        inverses,
-        result,
-        sums,
-        (long) rows,
-        width);
-    Tensor both = ColumnKernels.summed(sums).sums();
-    return List.of(result, both.narrow(0, 0, width), both.narrow(0, width, width));
-  }
-
-  private static Object orAbsent(@Nullable Tensor gradient) {
-    return gradient == null || !gradient.defined() ? GpuKernel.ABSENT : gradient.contiguous();
+        List.of(given, norm.gamma(), norm.beta()),
+        outputs,
+        List.of(sum, make),
+        gradients -> {
+          Tensor ofCopy = gradients.size() > 1 ? gradients.get(1) : new Tensor();
+          var type = link == null ? null : torch.ScalarType.BFloat16;
+          var draws = link == null ? Draws.NONE : link.draws();
+          var all = AddedNorm.ofNorm(gradients.getFirst(), ofCopy, sum, make, type, draws);
+          if (link != null) {
+            link.leave(all.sum(), all.added());
+          }
+          return List.of(all.sum(), all.gamma(), all.beta());
+        });
   }
 }

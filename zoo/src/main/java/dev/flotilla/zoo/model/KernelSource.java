@@ -15,10 +15,9 @@ import org.bytedeco.pytorch.Tensor;
 final class KernelSource {
 
   static final KernelSource RESIDUAL =
-      new KernelSource("residual.cu", "add_dropped", "layer_norm", "layer_norm_gradient");
+      new KernelSource("residual.cu", "added_norm", "added_norm_gradient");
   static final KernelSource COLUMNS =
-      new KernelSource(
-          "columns.cu", "bias_gelu", "bias_gelu_gradient", "dropped_gradient", "columns_joined");
+      new KernelSource("columns.cu", "bias_gelu", "bias_gelu_gradient", "columns_joined");
   static final KernelSource HALF = new KernelSource("half.cu", "halves");
   static final KernelSource CROSS_ENTROPY = new KernelSource("cross_entropy.cu", "cross_entropy");
 
@@ -27,15 +26,26 @@ final class KernelSource {
 
   private static final String COMMON = "common.cuh";
 
+  /**
+   * How threads share rows.
+   *
+   * @param lanes elements that a thread reads at once
+   * @param threads of a row
+   * @param teams of so many threads in a block
+   * @param chunks of a row, each of so many elements, that a thread takes
+   */
+  record Shape(int lanes, int threads, int teams, int chunks) {}
+
   /** Kernels for a device, and numbers that the compiler sets. */
-  private record Wanted(ComputeDevice device, boolean isHalf, int lanes, int threads, int chunks) {
+  private record Wanted(ComputeDevice device, boolean isHalf, Shape shape) {
 
     List<String> options() {
       return List.of(
           "-DHALF=" + (isHalf ? 1 : 0),
-          "-DLANES=" + lanes,
-          "-DTHREADS=" + threads,
-          "-DCHUNKS=" + chunks);
+          "-DLANES=" + shape.lanes(),
+          "-DTHREADS=" + shape.threads(),
+          "-DTEAMS=" + shape.teams(),
+          "-DCHUNKS=" + shape.chunks());
     }
   }
 
@@ -55,19 +65,12 @@ final class KernelSource {
    * @param lanes elements that a thread reads at once
    */
   Optional<Map<String, GpuKernel>> kernels(ComputeDevice device, boolean isHalf, int lanes) {
-    return kernels(device, isHalf, lanes, THREADS, 1);
+    return kernels(device, isHalf, new Shape(lanes, THREADS, 1, 1));
   }
 
-  /**
-   * Returns the kernels for rows of one length.
-   *
-   * @param threads of a block
-   * @param chunks of a row, each of so many elements, that a thread takes
-   */
-  Optional<Map<String, GpuKernel>> kernels(
-      ComputeDevice device, boolean isHalf, int lanes, int threads, int chunks) {
-    return compiled.computeIfAbsent(
-        new Wanted(device, isHalf, lanes, threads, chunks), this::compile);
+  /** Returns the kernels for rows of one length. */
+  Optional<Map<String, GpuKernel>> kernels(ComputeDevice device, boolean isHalf, Shape shape) {
+    return compiled.computeIfAbsent(new Wanted(device, isHalf, shape), this::compile);
   }
 
   private Optional<Map<String, GpuKernel>> compile(Wanted wanted) {

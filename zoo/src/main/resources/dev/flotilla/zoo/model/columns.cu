@@ -1,7 +1,7 @@
 // Kernels over the rows of a matrix in which a thread stays in its columns, so that sums over rows,
 // which are the gradients of offsets, come out on the way:
-//   f = gelu(p + b), its gradients of p and b; the gradients of x + dropout(p + b), of p and b;
-//   matrices side by side in one, and the sums of their columns.
+//   f = gelu(p + b), its gradients of p and b; matrices side by side in one, and the sums of their
+//   columns.
 //
 // A block takes ACROSS * LANES columns of some rows. The last block of some columns to end adds up
 // what all have found, in the order of rows, so that sums come out the same every time.
@@ -31,18 +31,24 @@ __device__ inline Place my_place(u64 rows, int tiles) {
   return p;
 }
 
-// Calls body with the number of each row of a thread, several at a time for their loads to overlap.
-template <class Body>
-__device__ inline void for_rows(const Place& p, Body body) {
-  u64 row = p.first;
-  for (; row + (AHEAD - 1) * DOWN < p.end; row += AHEAD * DOWN) {
+// Calls use with the number of each row of a thread and what load has read of it, several at a time
+// for their loads to overlap.
+template <class Load, class Use>
+__device__ inline void for_rows(const Place& p, Load load, Use use) {
+  for (u64 row = p.first; row < p.end; row += AHEAD * DOWN) {
+    decltype(load(row)) read[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
-      body(row + i * DOWN);
+      if (row + i * DOWN < p.end) {
+        read[i] = load(row + i * DOWN);
+      }
     }
-  }
-  for (; row < p.end; row += DOWN) {
-    body(row);
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      if (row + i * DOWN < p.end) {
+        use(row + i * DOWN, read[i]);
+      }
+    }
   }
 }
 
@@ -185,27 +191,32 @@ extern "C" __global__ void bias_gelu(
   }
   float b[LANES];
   load_offsets(offset, p.column, b);
-  for_rows(p, [&](u64 row) {
-    const u64 place = row * width + p.column;
-    const Chunk<Given> in = load(input + place);
-    Chunk<Given> out;
-    float value[LANES];
+  for_rows(
+      p,
+      [&](u64 row) { return load(input + row * width + p.column); },
+      [&](u64 row, const Chunk<Given>& in) {
+        Chunk<Given> out;
+        float value[LANES];
 #pragma unroll
-    for (int i = 0; i < LANES; ++i) {
-      value[i] = gelu(widened(in.at[i]) + b[i]);
-    }
-    narrow(value, out);
-    store(output + place, out);
-  });
+        for (int i = 0; i < LANES; ++i) {
+          value[i] = gelu(widened(in.at[i]) + b[i]);
+        }
+        narrow(value, out);
+        store(output + row * width + p.column, out);
+      });
 }
+
+struct Both {
+  Chunk<Given> input, gradient;
+};
 
 // The result may lie where the gradient was: what a thread writes depends on what it has read there,
 // and no other thread reads it.
 extern "C" __global__ void bias_gelu_gradient(
-    const Given* __restrict__ gradient,
+    const Given* gradient,
     const Given* __restrict__ input,
     const float* __restrict__ offset,
-    Given* __restrict__ result,
+    Given* result,
     float* __restrict__ parts,
     float* __restrict__ totals,
     int* __restrict__ counters,
@@ -217,61 +228,25 @@ extern "C" __global__ void bias_gelu_gradient(
   if (p.column < width) {
     float b[LANES];
     load_offsets(offset, p.column, b);
-    for_rows(p, [&](u64 row) {
-      const u64 place = row * width + p.column;
-      const Chunk<Given> in = load(input + place);
-      const Chunk<Given> g = load(gradient + place);
-      Chunk<Given> out;
-      float r[LANES];
+    for_rows(
+        p,
+        [&](u64 row) {
+          const u64 place = row * width + p.column;
+          return Both{load(input + place), load(gradient + place)};
+        },
+        [&](u64 row, const Both& both) {
+          Chunk<Given> out;
+          float r[LANES];
 #pragma unroll
-      for (int i = 0; i < LANES; ++i) {
-        r[i] = widened(g.at[i]) * gelu_slope(widened(in.at[i]) + b[i]);
-        sums[i] += r[i];
-      }
-      narrow(r, out);
-      store(result + place, out);
-    });
+          for (int i = 0; i < LANES; ++i) {
+            r[i] = widened(both.gradient.at[i]) * gelu_slope(widened(both.input.at[i]) + b[i]);
+            sums[i] += r[i];
+          }
+          narrow(r, out);
+          store(result + row * width + p.column, out);
+        });
   }
   finish(p, sums, width, parts, totals, counters);
-}
-
-// Elements are drawn for by fours, as add_dropped does.
-extern "C" __global__ void dropped_gradient(
-    const float* __restrict__ gradient,
-    Given* __restrict__ result,
-    float* __restrict__ parts,
-    float* __restrict__ totals,
-    int* __restrict__ counters,
-    u64 rows,
-    int width,
-    int tiles,
-    u64 seed,
-    unsigned int dropped,
-    float scale) {
-  const Place p = my_place(rows, tiles);
-  float sums[LANES] = {};
-  if (p.column < width) {
-    for_rows(p, [&](u64 row) {
-      const u64 place = row * width + p.column;
-      const Chunk<float> g = load(gradient + place);
-      Chunk<Given> out;
-      float factor[4];
-      float r[LANES];
-#pragma unroll
-      for (int i = 0; i < LANES; ++i) {
-        if (i % 4 == 0) {
-          scales(seed, place + i, dropped, scale, factor);
-        }
-        r[i] = times(g.at[i], factor[LANES == 1 ? place % 4 : i % 4]);
-        sums[i] += r[i];
-      }
-      narrow(r, out);
-      store(result + place, out);
-    });
-  }
-  if (totals != nullptr) {
-    finish(p, sums, width, parts, totals, counters);
-  }
 }
 
 // Up to three matrices of the same shape, whose rows lie stride elements apart, side by side.
@@ -293,16 +268,18 @@ extern "C" __global__ void columns_joined(
   if (p.column < width) {
     const int which = p.column / each;
     const Given* from = (which == 0 ? first : which == 1 ? second : third) + p.column % each;
-    for_rows(p, [&](u64 row) {
-      const Chunk<Given> g = load(from + row * stride);
+    for_rows(
+        p,
+        [&](u64 row) { return load(from + row * stride); },
+        [&](u64 row, const Chunk<Given>& g) {
 #pragma unroll
-      for (int i = 0; i < LANES; ++i) {
-        sums[i] += widened(g.at[i]);
-      }
-      if (joined != nullptr) {
-        store(joined + row * width + p.column, g);
-      }
-    });
+          for (int i = 0; i < LANES; ++i) {
+            sums[i] += widened(g.at[i]);
+          }
+          if (joined != nullptr) {
+            store(joined + row * width + p.column, g);
+          }
+        });
   }
   finish(p, sums, width, parts, totals, counters);
 }

@@ -1,5 +1,5 @@
 // What kernels share. HALF tells whether numbers that are given are bf16 and not float; LANES is how
-// many elements are read at once.
+// many elements are read at once; a team of THREADS works on one row, and a block has TEAMS of them.
 
 typedef unsigned short bf16;
 typedef unsigned long long u64;
@@ -92,3 +92,40 @@ __device__ inline void scales(
 
 // What is dropped counts as zero even if it is infinite.
 __device__ inline float times(float value, float factor) { return factor == 0 ? 0 : value * factor; }
+
+__device__ inline float from_lane(float value, int step) {
+  return __shfl_xor_sync(0xffffffffu, value, step);
+}
+
+__device__ inline float2 from_lane(float2 value, int step) {
+  return {from_lane(value.x, step), from_lane(value.y, step)};
+}
+
+// Combines a number of each thread of a team, for all of them, in the same order every time. Of two
+// calls one after the other, one has turn 0 and the other has turn 1.
+template <class V, class Op>
+__device__ inline V over_team(V value, int turn, Op op) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    value = op(value, from_lane(value, step));
+  }
+#if THREADS > 32
+  __shared__ V parts[2][TEAMS][THREADS / 32];
+  V(&own)[THREADS / 32] = parts[turn][threadIdx.x / THREADS];
+  if (threadIdx.x % 32 == 0) {
+    own[threadIdx.x % THREADS / 32] = value;
+  }
+#if TEAMS == 1
+  __syncthreads();
+#else
+  // A barrier for each team, as they do not wait for each other.
+  asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.x / THREADS + 1), "n"(THREADS) : "memory");
+#endif
+  value = own[0];
+#pragma unroll
+  for (int i = 1; i < THREADS / 32; ++i) {
+    value = op(value, own[i]);
+  }
+#endif
+  return value;
+}

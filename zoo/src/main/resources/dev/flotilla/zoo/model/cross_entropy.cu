@@ -4,26 +4,6 @@
 // Set by the compiler's options: LANES, 8 or 1; THREADS of a block; CHUNKS, how many times LANES
 // elements of a row a thread takes.
 
-template <class Op>
-__device__ inline float over_block(float value, Op op) {
-  __shared__ float parts[THREADS / 32];
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    value = op(value, __shfl_xor_sync(0xffffffffu, value, step));
-  }
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) {
-    parts[threadIdx.x / 32] = value;
-  }
-  __syncthreads();
-  value = parts[0];
-#pragma unroll
-  for (int i = 1; i < THREADS / 32; ++i) {
-    value = op(value, parts[i]);
-  }
-  return value;
-}
-
 extern "C" __global__ void cross_entropy(
     const bf16* __restrict__ logits,
     const long long* __restrict__ classes,
@@ -49,7 +29,7 @@ extern "C" __global__ void cross_entropy(
       }
     }
   }
-  most = over_block(most, [](float a, float b) { return a != a || a > b ? a : b; });
+  most = over_team(most, 0, [](float a, float b) { return a != a || a > b ? a : b; });
   float sum = 0;
 #pragma unroll
   for (int k = 0; k < CHUNKS; ++k) {
@@ -61,7 +41,7 @@ extern "C" __global__ void cross_entropy(
       }
     }
   }
-  sum = over_block(sum, [](float a, float b) { return a + b; });
+  sum = over_team(sum, 1, [](float a, float b) { return a + b; });
   const float share = correct < 0 ? 0 : 1 / sum;
 #pragma unroll
   for (int k = 0; k < CHUNKS; ++k) {

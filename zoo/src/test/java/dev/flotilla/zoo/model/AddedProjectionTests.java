@@ -33,8 +33,8 @@ class AddedProjectionTests {
   private static AddedProjection finalFunction(BoundModel model, boolean isGelu, double dropout) {
     var layer = Linear.byDefault(DENSE, 56, 24);
     return isGelu
-        ? AddedProjection.ofGelu(Linear.byDefault(INNER, 24, 56), layer, model, dropout)
-        : AddedProjection.of(layer, model, dropout);
+        ? AddedProjection.ofGelu(Linear.byDefault(INNER, 24, 56), layer, model, dropout, null)
+        : AddedProjection.of(layer, model, dropout, null);
   }
 
   private static Tensor numbers(torch.ScalarType type, long width) {
