@@ -104,7 +104,7 @@ final class DeviceCheck {
       verdicts.check("full memory", memory::survivesFullMemory);
       late();
       // The last, as the allocator keeps what many elements took.
-      verdicts.check("kernels", new KernelCheck(verdicts)::all);
+      verdicts.check("kernels", () -> KernelCheck.all(verdicts));
     }
     System.out.println(
         verdicts.failures() == 0 ? "all checks passed" : verdicts.failures() + " checks FAILED");

@@ -1,0 +1,123 @@
+package dev.flotilla.bench;
+
+import static dev.flotilla.bench.KernelComparison.FLOAT;
+import static dev.flotilla.bench.KernelComparison.GPU;
+import static dev.flotilla.bench.KernelComparison.leaf;
+import static dev.flotilla.bench.KernelComparison.random;
+import static dev.flotilla.bench.KernelComparison.wide;
+
+import dev.flotilla.memory.Autocast;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.zoo.model.CrossEntropyKernel;
+import dev.flotilla.zoo.model.HalfProduct;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+import org.bytedeco.pytorch.BoolOptional;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorArrayRefOptional;
+import org.bytedeco.pytorch.TensorOptional;
+import org.bytedeco.pytorch.global.torch;
+
+/** {@link HalfProduct} and {@link CrossEntropyKernel}: odd widths and one row. */
+final class ProductCheck {
+
+  private static final long SUM = 2;
+  private static final long IGNORED = -100;
+
+  private final Verdicts verdicts;
+  private final KernelComparison kernels;
+
+  ProductCheck(Verdicts verdicts) {
+    this.verdicts = verdicts;
+    kernels = new KernelComparison(verdicts);
+  }
+
+  void all() {
+    for (long outputs : new long[] {1, 24, 1000, 1021}) {
+      for (long rows : new long[] {1, 7, 3000}) {
+        verdicts.check("product " + rows + " x " + outputs, () -> product(rows, 56, outputs));
+      }
+    }
+    verdicts.check("products side by side", this::productsApart);
+    for (long width : new long[] {2, 1000, 1024, 30522}) {
+      verdicts.check("cross entropy " + width, () -> crossEntropy(77, width));
+    }
+  }
+
+  private void product(long rows, long inputs, long outputs) {
+    try (var _ = TensorScope.open();
+        var _ = Autocast.to(torch.ScalarType.BFloat16, GPU)) {
+      Tensor input = leaf(random(rows, inputs).to(torch.ScalarType.BFloat16));
+      // Numbers that bf16 has, so that nothing but the product rounds.
+      Tensor matrix = leaf(random(outputs, inputs).to(torch.ScalarType.BFloat16).to(FLOAT));
+      Tensor offset = leaf(random(outputs).to(torch.ScalarType.BFloat16).to(FLOAT));
+      var product = new HalfProduct(List.of(matrix), List.of(offset));
+      Tensor gradient = random(rows, outputs).to(torch.ScalarType.BFloat16);
+      Tensor ours = product.apply(input);
+      ours.backward(gradient, new BoolOptional(), false, new TensorArrayRefOptional());
+      Tensor x = wide(input);
+      Tensor w = wide(matrix);
+      Tensor b = wide(offset);
+      Tensor exact = x.mm(w.t()).add(b);
+      exact.mul(gradient).sum().backward();
+      var label = String.format(Locale.ROOT, "product %d x %d", rows, outputs);
+      kernels.expect(label, ours, exact, 4e-3);
+      kernels.expect(label + ", gradient", input.grad(), x.grad(), 4e-3);
+      kernels.expect(label + ", gradient of the matrix", matrix.grad(), w.grad(), 1e-5);
+      kernels.expect(label + ", gradient of the offset", offset.grad(), b.grad(), 1e-5);
+    }
+  }
+
+  private void productsApart() {
+    try (var _ = TensorScope.open();
+        var _ = Autocast.to(torch.ScalarType.BFloat16, GPU)) {
+      Tensor input = leaf(random(4, 9, 48).to(torch.ScalarType.BFloat16));
+      var matrices = IntStream.range(0, 3).mapToObj(_ -> leaf(random(40, 48))).toList();
+      var offsets = IntStream.range(0, 3).mapToObj(_ -> leaf(random(40))).toList();
+      var parts = new HalfProduct(matrices, offsets).applyApart(input);
+      Tensor loss = GPU.zeros(FLOAT, 1);
+      Tensor exactLoss = GPU.zeros(torch.ScalarType.Double, 1);
+      var exactMatrices = matrices.stream().map(KernelComparison::wide).toList();
+      var exactOffsets = offsets.stream().map(KernelComparison::wide).toList();
+      Tensor x = wide(input);
+      for (int i = 0; i < 3; i++) {
+        Tensor seed = random(4, 9, 40).to(torch.ScalarType.BFloat16);
+        Tensor w = exactMatrices.get(i).to(torch.ScalarType.BFloat16).to(torch.ScalarType.Double);
+        Tensor exact = x.matmul(w.t()).add(exactOffsets.get(i));
+        kernels.expect("product, part " + i, parts.get(i), exact, 8e-3);
+        loss = loss.add(parts.get(i).mul(seed).sum());
+        exactLoss = exactLoss.add(exact.mul(seed).sum());
+      }
+      loss.backward();
+      exactLoss.backward();
+      kernels.expect("products, gradient", input.grad(), x.grad(), 8e-3);
+      for (int i = 0; i < 3; i++) {
+        var label = "product, part " + i + ", gradient of the ";
+        kernels.expect(label + "matrix", matrices.get(i).grad(), exactMatrices.get(i).grad(), 8e-3);
+        kernels.expect(label + "offset", offsets.get(i).grad(), exactOffsets.get(i).grad(), 1e-5);
+      }
+    }
+  }
+
+  private void crossEntropy(long rows, long width) {
+    try (var _ = TensorScope.open()) {
+      long stride = Math.ceilDiv(width, 8L) * 8;
+      Tensor room = random(rows, stride).mul(new Scalar(4.0)).to(torch.ScalarType.BFloat16);
+      Tensor classes = GPU.empty(torch.ScalarType.Long, rows).random_(width);
+      classes.narrow(0, 0, 1).fill_(new Scalar(-100.0));
+      for (var logits : List.of(room.narrow(1, 0, width), room.narrow(1, 0, width).contiguous())) {
+        Tensor given = logits.detach().set_requires_grad(true);
+        Tensor loss = CrossEntropyKernel.sum(given, classes).orElseThrow();
+        loss.mul(new Scalar(0.5)).backward();
+        Tensor z = wide(logits);
+        Tensor exact = torch.cross_entropy_loss(z, classes, new TensorOptional(), SUM, IGNORED, 0);
+        exact.mul(new Scalar(0.5)).backward();
+        var label = String.format(Locale.ROOT, "cross entropy %d x %d", rows, width);
+        kernels.expect(label, loss, exact, 1e-5);
+        kernels.expect(label + ", gradient", given.grad(), z.grad(), 4e-3);
+      }
+    }
+  }
+}
