@@ -120,9 +120,7 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
    * BatchNorm is: a GPU then ends far from a CPU.
    */
   private static Model modelFor(Optimizer rule) {
-    return rule instanceof Momentum
-        ? new NormedPerceptron(8, 16, 4)
-        : new Mlp(8, List.of(16), 4);
+    return rule instanceof Momentum ? new NormedPerceptron(8, 16, 4) : new Mlp(8, List.of(16), 4);
   }
 
   private static Batch batch(int number, float poison) {

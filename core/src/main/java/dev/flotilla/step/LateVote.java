@@ -59,8 +59,8 @@ final class LateVote {
             && gradients.kept().isEmpty()
             && filters.size() == workers.refinements().size()
             && workers.update().skipsOnDevice()
-            && workers.sync() == Sync.NONE
-            && workers.average() == MovingAverage.NONE;
+            && Sync.NONE.equals(workers.sync())
+            && MovingAverage.NONE.equals(workers.average());
     return isPossible && gradients.searchesWhileScaling()
         ? new LateVote(workers, gradients, statistics, List.copyOf(filters))
         : null;
