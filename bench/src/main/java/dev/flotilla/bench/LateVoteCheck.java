@@ -147,7 +147,7 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
       try {
         trainer.step(batch(4, 0));
       } catch (NumericalException stopped) {
-        message = stopped.getMessage();
+        message = String.valueOf(stopped.getMessage());
       }
       verdicts.expect(
           "stop: the next step says so", message.contains("after update 3 the loss"), message);
