@@ -30,15 +30,18 @@ public final class AcceptLimit {
   /** So many connections wait in the kernel. */
   public static final int BACKLOG = 256;
 
-  /** What waits for so long is accepted together, which is less work than one by one. */
-  public static final Duration PAUSE = Duration.ofMillis(20);
-
   static final int EXPECTING = 400;
-  static final int COMPLETE = 20;
+  static final int COMPLETE = 4;
+
+  /** What waits for so long is accepted together, which is less work than one by one. */
+  private static final Duration SHORT = Duration.ofMillis(20);
+
+  private static final Duration LONG = Duration.ofMillis(100);
 
   /** So many are heard at once, after a time with none. */
-  static final int BURST = 128;
+  private static final int BURST = 128;
 
+  private static final int BURST_WHEN_COMPLETE = 16;
   private static final int PARTS = 4;
   private static final int MANY = 8;
   private static final int AT_ONCE_WHEN_COMPLETE = 10;
@@ -59,7 +62,7 @@ public final class AcceptLimit {
   AcceptLimit(BooleanSupplier isSomebodyExpected, LongSupplier clock) {
     this.isSomebodyExpected = isSomebodyExpected;
     this.clock = clock;
-    this.all = new Bucket(BURST);
+    this.all = new Bucket();
   }
 
   /**
@@ -77,14 +80,15 @@ public final class AcceptLimit {
   }
 
   /**
-   * Accepts those who wait at a port that does not block; tells whether a {@linkplain #PAUSE pause}
-   * is due.
+   * Accepts those who wait at a port that does not block; returns for how long to accept nobody
+   * then.
    *
    * @param heard takes the connections that are heard
    */
-  public boolean accept(ServerSocketChannel server, Consumer<SocketChannel> heard)
+  public Duration accept(ServerSocketChannel server, Consumer<SocketChannel> heard)
       throws IOException {
-    int most = isSomebodyExpected.getAsBoolean() ? BACKLOG : AT_ONCE_WHEN_COMPLETE;
+    boolean isComplete = !isSomebodyExpected.getAsBoolean();
+    int most = isComplete ? AT_ONCE_WHEN_COMPLETE : BACKLOG;
     int count = 0;
     while (count < most) {
       SocketChannel next = server.accept();
@@ -98,7 +102,10 @@ public final class AcceptLimit {
         reset(next);
       }
     }
-    return count >= MANY;
+    if (isComplete && count > 0) {
+      return LONG;
+    }
+    return count >= MANY ? SHORT : Duration.ZERO;
   }
 
   /** What is closed in another way stays in the kernel's tables for a minute. */
@@ -116,24 +123,20 @@ public final class AcceptLimit {
     if (members.contains(from)) {
       return true;
     }
-    int rate = isSomebodyExpected.getAsBoolean() ? EXPECTING : COMPLETE;
-    Bucket own = addresses.computeIfAbsent(from, _ -> new Bucket(BURST / PARTS));
-    return own.take(rate / PARTS) && all.take(rate);
+    boolean isExpecting = isSomebodyExpected.getAsBoolean();
+    int rate = isExpecting ? EXPECTING : COMPLETE;
+    int burst = isExpecting ? BURST : BURST_WHEN_COMPLETE;
+    Bucket own = addresses.computeIfAbsent(from, _ -> new Bucket());
+    return own.take(rate / PARTS, burst / PARTS) && all.take(rate, burst);
   }
 
   /** Fills by a rate, up to a size; each connection takes one. */
   private final class Bucket {
 
-    private final int size;
-    private double free;
+    private double free = BURST;
     private long last = clock.getAsLong();
 
-    Bucket(int size) {
-      this.size = size;
-      this.free = size;
-    }
-
-    boolean take(int perSecond) {
+    boolean take(int perSecond, int size) {
       long now = clock.getAsLong();
       free = Math.min(size, free + (now - last) / 1e9 * perSecond);
       last = now;

@@ -6,12 +6,15 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 /** Where a hub accepts connections; belongs to the hub's thread. */
 final class Listener {
+
+  private static final Duration AFTER_FAILURE = Duration.ofMillis(20);
 
   private final ServerSocketChannel server;
   private final SelectionKey key;
@@ -51,9 +54,7 @@ final class Listener {
   void accept(BiConsumer<SocketChannel, Connection.Greeter> taker) throws IOException {
     try {
       if (limit.isPresent()) {
-        if (limit.get().accept(server, it -> taker.accept(it, greeters.get()))) {
-          pause();
-        }
+        pause(limit.get().accept(server, it -> taker.accept(it, greeters.get())));
         return;
       }
       SocketChannel next = server.accept();
@@ -61,7 +62,7 @@ final class Listener {
         taker.accept(next, greeters.get());
       }
     } catch (IOException e) {
-      pause();
+      pause(AFTER_FAILURE);
       throw e;
     }
   }
@@ -70,9 +71,11 @@ final class Listener {
     limit.ifPresent(it -> it.trust(member));
   }
 
-  private void pause() {
-    key.interestOps(0);
-    pausedUntil = System.nanoTime() + AcceptLimit.PAUSE.toNanos();
+  private void pause(Duration pause) {
+    if (pause.isPositive()) {
+      key.interestOps(0);
+      pausedUntil = System.nanoTime() + pause.toNanos();
+    }
   }
 
   boolean isPaused() {

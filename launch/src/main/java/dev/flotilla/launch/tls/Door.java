@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.net.ssl.SSLSocket;
@@ -32,6 +33,8 @@ final class Door implements Closeable {
 
   /** First byte of TLS: a record of the greeting. */
   private static final byte GREETING_OF_TLS = 22;
+
+  private static final Duration AFTER_FAILURE = Duration.ofMillis(20);
 
   private final ServerSocketChannel server;
   private final Selector selector;
@@ -110,12 +113,14 @@ final class Door implements Closeable {
       try {
         int _ = selector.select();
         selector.selectedKeys().clear();
-        if (server.isOpen() && limit.accept(server, this::enter)) {
-          pause();
+        if (server.isOpen()) {
+          Thread.sleep(limit.accept(server, this::enter));
         }
       } catch (IOException | ClosedSelectorException e) {
         // Where no descriptor is left, accepting fails at once, and would again.
-        pause();
+        LockSupport.parkNanos(AFTER_FAILURE.toNanos());
+      } catch (InterruptedException e) {
+        return;
       }
     }
   }
@@ -126,14 +131,6 @@ final class Door implements Closeable {
       Thread.ofVirtual().name("flotilla-guest").start(() -> receive(guest));
     } else {
       Closing.quietly(guest);
-    }
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(AcceptLimit.PAUSE);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 

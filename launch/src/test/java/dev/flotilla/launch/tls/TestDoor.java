@@ -61,7 +61,7 @@ final class TestDoor implements AutoCloseable {
         ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     var to = new Caller.Destination(host, port(), target, Optional.empty());
     forwarders.add(
-        Forwarder.start(near, new Caller(channel, tunnels, clock), to, 1, failures::add));
+        Forwarder.start(near, new Caller(channel, tunnels, clock), to, 10, failures::add));
     var socket = new Socket();
     socket.connect(near.getLocalAddress());
     socket.setSoTimeout(20_000);
