@@ -231,9 +231,7 @@ public final class Hub implements AutoCloseable {
   }
 
   private long turnMillis() {
-    return listeners.stream().anyMatch(Listener::isPaused)
-        ? TURN_OF_PAUSES_MILLIS
-        : TURN_MILLIS;
+    return listeners.stream().anyMatch(Listener::isPaused) ? TURN_OF_PAUSES_MILLIS : TURN_MILLIS;
   }
 
   private void ready(SelectionKey key) {
