@@ -21,7 +21,7 @@ import org.bytedeco.pytorch.Tensor;
  */
 final class PretendedRanks implements Collective {
 
-  private static final Scalar SMALL = new Scalar(1e-3);
+  private static final double SMALL = 1e-3;
 
   private final Collective alone;
   private final int size;
@@ -82,7 +82,7 @@ final class PretendedRanks implements Collective {
         place.copy_(own.view(-1));
       }
       for (int other = 1; other < size; other++) {
-        slices.slice(whole, other).fill_(SMALL);
+        slices.slice(whole, other).fill_(new Scalar(SMALL));
       }
       return Pending.DONE;
     }
