@@ -23,7 +23,7 @@ import java.util.Optional;
  * <p>It looks at what all ranks share after the exchange, so that they decide alike without another
  * collective. One pass over the gradients per update.
  */
-final class FiniteCheck implements LateFilter {
+final class FiniteCheck implements GradientFilter.Late {
 
   private final Gradients gradients;
   private final Collective collective;
@@ -77,7 +77,7 @@ final class FiniteCheck implements LateFilter {
    * number type is the technique's business, but no vote mends a loss that is not finite.
    */
   GradientFilter watching(GradientFilter vote) {
-    return vote instanceof LateFilter late ? new LateWatch(late) : new Watch<>(vote);
+    return vote instanceof GradientFilter.Late late ? new LateWatch(late) : new Watch<>(vote);
   }
 
   /** Watches a vote. */
@@ -119,9 +119,9 @@ final class FiniteCheck implements LateFilter {
   }
 
   /** Watches a vote that can come later. */
-  private final class LateWatch extends Watch<LateFilter> implements LateFilter {
+  private final class LateWatch extends Watch<GradientFilter.Late> implements GradientFilter.Late {
 
-    LateWatch(LateFilter vote) {
+    LateWatch(GradientFilter.Late vote) {
       super(vote);
     }
 

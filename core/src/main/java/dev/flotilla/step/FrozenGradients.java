@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * Clears the gradients of parameters that are frozen in the first epochs: what stays as it is has
  * no part in the norm, as where PyTorch has no gradient.
  */
-final class FrozenGradients implements LateFilter {
+final class FrozenGradients implements GradientFilter.Late {
 
   private final UpdateSettings settings;
   private final List<Slot> thawing;

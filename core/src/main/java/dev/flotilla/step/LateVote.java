@@ -26,7 +26,7 @@ final class LateVote {
   private final Gradients gradients;
   private final StepWorkers workers;
   private final RunningStatistics statistics;
-  private final List<LateFilter> filters;
+  private final List<GradientFilter.Late> filters;
   private @Nullable Undecided undecided;
 
   private record Undecided(StepOutcome outcome, LateNumbers numbers, double lr) {}
@@ -35,7 +35,7 @@ final class LateVote {
       StepWorkers workers,
       Gradients gradients,
       RunningStatistics statistics,
-      List<LateFilter> filters) {
+      List<GradientFilter.Late> filters) {
     this.gradients = gradients;
     this.workers = workers;
     this.statistics = statistics;
@@ -47,9 +47,9 @@ final class LateVote {
       StepWorkers workers, StepContext context, RunningStatistics statistics) {
     var gradients = context.arena().gradients();
     boolean isWanted = context.model().device().isCuda() || isUsedOnCpu;
-    List<LateFilter> filters = new ArrayList<>();
+    List<GradientFilter.Late> filters = new ArrayList<>();
     for (var filter : workers.refinements()) {
-      if (filter instanceof LateFilter late) {
+      if (filter instanceof GradientFilter.Late late) {
         filters.add(late);
       }
     }

@@ -242,7 +242,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   }
 
   /** Returns where the time of this rank's steps went. */
-  public StepSeconds seconds() {
+  public StepClock.Seconds seconds() {
     return clock.seconds(workers.exchange().hiddenNanos());
   }
 

@@ -1,12 +1,30 @@
 package dev.flotilla.step;
 
 /** Adds up where the time of a rank's steps goes, on the thread that trains. */
-final class StepClock {
+public final class StepClock {
+
+  /**
+   * Where the time of a rank's steps went since it was started, in seconds of the thread that
+   * trains.
+   *
+   * <p>On a GPU these are the times in which work is handed over to it, as nothing waits for the
+   * device on purpose.
+   *
+   * @param forward forward passes with the loss
+   * @param backward backward passes, with what they recompute
+   * @param exchange waiting until gradients, or parameters, are reduced over ranks
+   * @param update filters, the optimizer, moving averages
+   * @param hidden part of backward in which buckets were reduced meanwhile
+   */
+  public record Seconds(
+      double forward, double backward, double exchange, double update, double hidden) {}
 
   private long forward;
   private long backward;
   private long exchange;
   private long update;
+
+  StepClock() {}
 
   static long now() {
     return System.nanoTime();
@@ -34,8 +52,7 @@ final class StepClock {
     update += now() - start - (exchange - exchangeBefore);
   }
 
-  StepSeconds seconds(long hidden) {
-    return new StepSeconds(
-        forward / 1e9, backward / 1e9, exchange / 1e9, update / 1e9, hidden / 1e9);
+  Seconds seconds(long hidden) {
+    return new Seconds(forward / 1e9, backward / 1e9, exchange / 1e9, update / 1e9, hidden / 1e9);
   }
 }

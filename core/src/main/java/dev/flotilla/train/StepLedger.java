@@ -5,7 +5,7 @@ import dev.flotilla.collective.Reduction;
 import dev.flotilla.collective.Traffic;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
-import dev.flotilla.step.StepSeconds;
+import dev.flotilla.step.StepClock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,7 +18,7 @@ import java.util.Map;
  * @param steps seconds of its steps
  * @param total seconds of all of its training, evaluations and checkpoints left out
  */
-record StepLedger(double data, StepSeconds steps, double total) {
+record StepLedger(double data, StepClock.Seconds steps, double total) {
 
   private static final List<String> NAMES =
       List.of("data", "forward", "backward", "exchange", "update", "other", "hidden");

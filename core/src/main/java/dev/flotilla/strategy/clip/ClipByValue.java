@@ -6,7 +6,7 @@ import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
 import dev.flotilla.step.Claim.GradientStage;
-import dev.flotilla.step.LateFilter;
+import dev.flotilla.step.GradientFilter;
 import dev.flotilla.step.Phase;
 import dev.flotilla.step.StepContext;
 import dev.flotilla.step.Workers;
@@ -46,7 +46,7 @@ public record ClipByValue(
     return new Workers()
         .refine(
             GradientStage.CLIP,
-            new LateFilter() {
+            new GradientFilter.Late() {
               @Override
               public boolean apply(GradientView gradients, MicroStep step) {
                 applyUnjudged(gradients, step);

@@ -10,7 +10,6 @@ import dev.flotilla.pass.MicroStep;
 import dev.flotilla.settings.Remedy;
 import dev.flotilla.state.RunState;
 import dev.flotilla.step.GradientFilter;
-import dev.flotilla.step.LateFilter;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.step.StepContext;
 import java.util.Map;
@@ -109,7 +108,7 @@ final class LossScale {
   }
 
   GradientFilter unscaling() {
-    return new LateFilter() {
+    return new GradientFilter.Late() {
       @Override
       public boolean apply(GradientView gradients, MicroStep step) {
         applyUnjudged(gradients, step);
@@ -124,7 +123,7 @@ final class LossScale {
   }
 
   GradientFilter voting() {
-    return new LateFilter() {
+    return new GradientFilter.Late() {
       @Override
       public boolean apply(GradientView gradients, MicroStep step) {
         var totals = gradients.totals();
