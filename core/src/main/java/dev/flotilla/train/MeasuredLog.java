@@ -3,6 +3,8 @@ package dev.flotilla.train;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -17,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * <p>These depend on the machine, so they are kept apart from the run's events, which a run that
  * was stopped has in common with one that was not. Nothing is ever taken back.
  */
-final class MeasuredLog implements EventSink {
+final class MeasuredLog implements EventSink, AutoCloseable {
 
   private final Path file;
   private final EventJson json = new EventJson();
   private final StringBuilder undecided = new StringBuilder();
-  private boolean isOpen;
+  private @Nullable FileChannel channel;
   private boolean hasFailed;
 
   MeasuredLog(Path file) {
@@ -38,12 +40,13 @@ final class MeasuredLog implements EventSink {
   }
 
   /**
-   * Decides what the file begins with.
+   * Decides what the file begins with, and opens it. An earlier attempt that has the old one open
+   * still, and is not dead, writes to what nobody reads any more.
    *
    * @param before what an earlier attempt has left, in this file or another; null for a new run
    */
   void open(@Nullable Path before) throws IOException {
-    if (isOpen) {
+    if (channel != null) {
       return;
     }
     var part = file.resolveSibling(file.getFileName() + ".part");
@@ -52,7 +55,7 @@ final class MeasuredLog implements EventSink {
     Files.writeString(part, (before == null ? "" : wholeLines(before)) + undecided);
     Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
     undecided.setLength(0);
-    isOpen = true;
+    channel = FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
   }
 
   /** Whoever was killed may have left a part of a line. */
@@ -71,12 +74,16 @@ final class MeasuredLog implements EventSink {
       return;
     }
     var line = json.line(event) + "\n";
-    if (!isOpen) {
+    var opened = channel;
+    if (opened == null) {
       undecided.append(line);
       return;
     }
     try {
-      Files.write(file, line.getBytes(StandardCharsets.UTF_8), StandardOpenOption.APPEND);
+      var bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
+      while (bytes.hasRemaining()) {
+        opened.write(bytes);
+      }
     } catch (IOException failure) {
       sayOnce(failure);
     }
@@ -90,6 +97,13 @@ final class MeasuredLog implements EventSink {
           .log(
               System.Logger.Level.WARNING,
               "cannot write %s (%s); measurements are lost".formatted(file, failure));
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (channel != null) {
+      channel.close();
     }
   }
 }

@@ -290,6 +290,7 @@ public final class RunFolder implements EventSink, Stateful, AutoCloseable {
   public void close() {
     try (lock) {
       events.close();
+      measured.close();
       if (events.isOpen() && isOwn()) {
         report();
       }
