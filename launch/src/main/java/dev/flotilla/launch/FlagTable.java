@@ -146,7 +146,7 @@ final class FlagTable {
               "FILE", "Authorities that the other hosts are trusted by.", TLS_CA, "--tls-ca-file"),
           Flag.honoured(
               "",
-              "Compares each collective of all ranks first, not only the first 128.",
+              "Compares each collective of all ranks first, not only the first 32.",
               CHECK_COLLECTIVES),
           Flag.honoured("CLASS", "Runs a program of your own in place of a recipe.", MAIN),
           Flag.honoured("JARS", "Class path of that program.", CLASS_PATH, "--classpath", "-cp"));
