@@ -21,7 +21,10 @@ import java.util.stream.Collectors;
  */
 final class CollectiveCheck {
 
-  /** What is compared without being asked for: where ranks run different programs, the first show it. */
+  /**
+   * What is compared without being asked for: where ranks run different programs, the first show
+   * it.
+   */
   static final int FIRST = 32;
 
   private static final int LONGEST = 128;
