@@ -123,7 +123,9 @@ final class AddedProjection implements FinalFunction {
       inputs = offset == null ? y : scope.handOut(activated(y));
       var halves = product.halves();
       matrix = scope.handOut(halves.matrix());
-      var addition = new Addition(product.plain(inputs, halves), bias, x, make, draws);
+      // A product whose number of outputs is no multiple of eight leaves gaps between its rows.
+      var projected = product.plain(inputs, halves).contiguous();
+      var addition = new Addition(projected, bias, x, make, draws);
       Tensor room = scope.handOut(torch.empty_like(x));
       result = AddedNorm.sum(addition, room, norm == null ? null : norm.norm());
       scope.handOut(result.whole());

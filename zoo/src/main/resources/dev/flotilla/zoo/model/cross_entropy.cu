@@ -4,7 +4,8 @@
 // Set by the compiler's options: LANES, 8 or 1; THREADS of a block; CHUNKS, how many times LANES
 // elements of a row a thread takes.
 
-extern "C" __global__ void cross_entropy(
+// Long rows of single elements would take more registers than so many threads have.
+extern "C" __global__ void __launch_bounds__(THREADS) cross_entropy(
     const bf16* __restrict__ logits,
     const long long* __restrict__ classes,
     bf16* __restrict__ gradient,
