@@ -6,6 +6,7 @@ import dev.flotilla.pass.MicroStep;
 import dev.flotilla.state.RunState;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** Changes or judges the gradients of a window, before or after the exchange. */
 @FunctionalInterface
@@ -43,6 +44,22 @@ public interface GradientFilter {
    * update out if they are not, and the filter hears of it later.
    */
   interface Late extends GradientFilter {
+
+    /** Returns one that works on the gradients, and has nothing against the update. */
+    static Late of(Consumer<GradientView> work) {
+      return new Late() {
+        @Override
+        public boolean apply(GradientView gradients, MicroStep step) {
+          work.accept(gradients);
+          return true;
+        }
+
+        @Override
+        public void applyUnjudged(GradientView gradients, MicroStep step) {
+          work.accept(gradients);
+        }
+      };
+    }
 
     /** Works on the gradients in place as {@link #apply} does, and waits for nothing. */
     void applyUnjudged(GradientView gradients, MicroStep step);

@@ -3,10 +3,7 @@ package dev.flotilla.step;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.data.Batch;
 import dev.flotilla.data.BatchSource;
-import dev.flotilla.data.Dataset;
-import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Cosine;
@@ -19,6 +16,7 @@ import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.NormedPerceptron;
+import dev.flotilla.testkit.PoisonedPoints;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.train.CheckpointSettings;
 import dev.flotilla.train.Every;
@@ -28,7 +26,6 @@ import dev.flotilla.train.Trainer;
 import dev.flotilla.train.TrainerBuilder;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,27 +48,6 @@ class LateVoteTests {
   private static final ColouredPoints POINTS = new ColouredPoints(160, 8, 4);
   private static final int BATCH = 16;
   private static final int STEPS = 20;
-
-  /** Points of which some hold a number that overflows. */
-  private record Poisoned(Set<Integer> samples, float poison) implements Dataset {
-
-    @Override
-    public int size() {
-      return POINTS.size();
-    }
-
-    @Override
-    public Batch load(int[] wanted) {
-      var batch = POINTS.load(wanted);
-      for (int i = 0; i < wanted.length; i++) {
-        if (samples.contains(wanted[i])) {
-          NativeView.of(batch.inputs().getFirst())
-              .setAtIndex(ValueLayout.JAVA_FLOAT, (long) i * 8, poison);
-        }
-      }
-      return batch;
-    }
-  }
 
   /** What a training comes to. */
   private record Seen(
@@ -100,7 +76,8 @@ class LateVoteTests {
   }
 
   private static BatchSource source(float poison) {
-    return BatchSource.global(new Poisoned(Set.of(3 * BATCH, 4 * BATCH, 9 * BATCH), poison), BATCH);
+    return BatchSource.global(
+        new PoisonedPoints(POINTS, Set.of(3 * BATCH, 4 * BATCH, 9 * BATCH), poison), BATCH);
   }
 
   private static TrainerBuilder trainer(Optimizer optimizer, NonFinite policy, Strategy... with) {

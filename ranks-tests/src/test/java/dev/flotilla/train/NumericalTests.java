@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.BatchSource;
-import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.NativeView;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
@@ -22,6 +21,7 @@ import dev.flotilla.strategy.merge.GradientMerge;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.NormedPerceptron;
+import dev.flotilla.testkit.PoisonedPoints;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
 import dev.flotilla.wire.Dtype;
@@ -49,27 +49,6 @@ class NumericalTests {
 
   private final List<String> notes = Collections.synchronizedList(new ArrayList<>());
 
-  /** Points of which some hold a number that is none. */
-  private record Poisoned(Set<Integer> samples, float poison) implements Dataset {
-
-    @Override
-    public int size() {
-      return POINTS.size();
-    }
-
-    @Override
-    public Batch load(int[] wanted) {
-      var batch = POINTS.load(wanted);
-      for (int i = 0; i < wanted.length; i++) {
-        if (samples.contains(wanted[i])) {
-          var memory = NativeView.of(batch.inputs().getFirst());
-          memory.setAtIndex(ValueLayout.JAVA_FLOAT, (long) i * 8, poison);
-        }
-      }
-      return batch;
-    }
-  }
-
   private TrainerBuilder trainer(World world, NonFinite policy) {
     return Trainer.on(world)
         .model(new Mlp(8, List.of(16), 4))
@@ -85,7 +64,7 @@ class NumericalTests {
   }
 
   private static BatchSource source(Set<Integer> poisoned, float poison) {
-    return BatchSource.global(new Poisoned(poisoned, poison), BATCH);
+    return BatchSource.global(new PoisonedPoints(POINTS, poisoned, poison), BATCH);
   }
 
   /** With 2 ranks, samples 8 to 15 of the first batch are rank 1's. */

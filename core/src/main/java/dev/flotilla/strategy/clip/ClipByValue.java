@@ -1,7 +1,5 @@
 package dev.flotilla.strategy.clip;
 
-import dev.flotilla.exchange.GradientView;
-import dev.flotilla.pass.MicroStep;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.step.Claim;
@@ -45,18 +43,6 @@ public record ClipByValue(
   public Workers workers(StepContext context) {
     return new Workers()
         .refine(
-            GradientStage.CLIP,
-            new GradientFilter.Late() {
-              @Override
-              public boolean apply(GradientView gradients, MicroStep step) {
-                applyUnjudged(gradients, step);
-                return true;
-              }
-
-              @Override
-              public void applyUnjudged(GradientView gradients, MicroStep step) {
-                gradients.limitEach(value);
-              }
-            });
+            GradientStage.CLIP, GradientFilter.Late.of(gradients -> gradients.limitEach(value)));
   }
 }

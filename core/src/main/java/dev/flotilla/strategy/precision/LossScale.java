@@ -108,18 +108,7 @@ final class LossScale {
   }
 
   GradientFilter unscaling() {
-    return new GradientFilter.Late() {
-      @Override
-      public boolean apply(GradientView gradients, MicroStep step) {
-        applyUnjudged(gradients, step);
-        return true;
-      }
-
-      @Override
-      public void applyUnjudged(GradientView gradients, MicroStep step) {
-        gradients.scale(nominal / scale);
-      }
-    };
+    return GradientFilter.Late.of(gradients -> gradients.scale(nominal / scale));
   }
 
   GradientFilter voting() {
