@@ -1,8 +1,10 @@
 package dev.flotilla.app;
 
 import dev.flotilla.app.advise.Advice;
+import dev.flotilla.app.advise.Combination;
 import dev.flotilla.app.advise.LinkRate;
 import dev.flotilla.app.advise.Prediction;
+import dev.flotilla.config.StepTrial;
 import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.ExitCodes;
@@ -111,19 +113,25 @@ final class BenchAdviceCommand implements Callable<Integer> {
       throw new ConfigException("--rows", "names no combination, but was " + rows);
     }
     var links = links(lab, trials, folder);
-    // The speed of a machine drifts: what is compared is measured one after the other.
     for (var combination : chosen) {
-      System.err.printf("flotilla: %s alone, %s%n", model, combination.name());
-      var alone = trials.pretended(combination);
+      var before = alone(model, trials, combination);
       for (var link : links) {
         System.err.printf("flotilla: %s, %s, %s%n", model, link.rate, combination.name());
         lab.ifPresent(it -> it.shape(link.rate));
         var together = trials.together(combination, place(lab, folder));
-        var predicted = Prediction.of(combination, alone, link.measured, hosts);
+        // The speed of a machine drifts: what is compared lies between two of what predicts it.
+        var after = alone(model, trials, combination);
+        var predicted = Prediction.of(combination, before.mean(after), link.measured, hosts);
         link.rows.add(new AdviceErrors.Row(predicted, together));
+        before = after;
       }
     }
     links.forEach(link -> print(model, link));
+  }
+
+  private static StepTrial.Result alone(String model, Trials trials, Combination combination) {
+    System.err.printf("flotilla: %s alone, %s%n", model, combination.name());
+    return trials.pretended(combination);
   }
 
   private List<Link> links(Optional<Lab> lab, Trials trials, Path folder) {

@@ -17,7 +17,11 @@ public record Link(double latency, double secondsPerByte) {
 
   private static final int SMALL = 256;
   private static final int LARGE = 1 << 17;
+  private static final int LARGER = 1 << 21;
   private static final int REPEATS = 4;
+
+  /** What takes no longer than this is measured more often, as the first times are the slowest. */
+  private static final double SHORT = 0.01;
 
   /**
    * Measures; all ranks call it together and get the same answer.
@@ -26,8 +30,15 @@ public record Link(double latency, double secondsPerByte) {
    */
   public static Link measure(Collective collective, ComputeDevice device) {
     double small = seconds(collective, device, SMALL, REPEATS);
-    double large = seconds(collective, device, LARGE, REPEATS / 2);
-    double perByte = Math.max(1e-10, (large - small) / (4.0 * (LARGE - SMALL)));
+    int elements = LARGE;
+    double large = seconds(collective, device, elements, REPEATS / 2);
+    // All ranks see the same times, so they measure the same.
+    if (large < SHORT) {
+      small = Math.min(small, seconds(collective, device, SMALL, 4 * REPEATS));
+      elements = LARGER;
+      large = seconds(collective, device, elements, REPEATS);
+    }
+    double perByte = Math.max(1e-10, (large - small) / (4.0 * (elements - SMALL)));
     return new Link(Math.max(1e-6, small - perByte * 4.0 * SMALL), perByte);
   }
 

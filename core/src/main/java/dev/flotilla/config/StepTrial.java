@@ -75,7 +75,21 @@ public final class StepTrial {
       int buckets,
       int microSteps,
       int samples,
-      Sent sent) {}
+      Sent sent) {
+
+    /** Returns the mean of times with another trial of the same, and the larger memory. */
+    public Result mean(Result other) {
+      return new Result(
+          Math.max(peakBytes, other.peakBytes),
+          (seconds + other.seconds) / 2,
+          (backward + other.backward) / 2,
+          (firstBucket + other.firstBucket) / 2,
+          buckets,
+          microSteps,
+          samples,
+          sent);
+    }
+  }
 
   /**
    * How long a trial is. A step is worth timing once the JVM has compiled what it runs, which takes
