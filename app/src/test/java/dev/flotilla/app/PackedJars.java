@@ -3,6 +3,7 @@ package dev.flotilla.app;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +32,15 @@ final class PackedJars {
   static String classPath() {
     return FOLDER.isEmpty()
         ? System.getProperty("java.class.path")
-        : jars() + File.pathSeparator + Path.of("target", "test-classes").toAbsolutePath();
+        : jars() + File.pathSeparator + ownClasses();
+  }
+
+  private static Path ownClasses() {
+    try {
+      return Path.of(PackedJars.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static String jars() {

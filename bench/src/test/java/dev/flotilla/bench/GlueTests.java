@@ -60,6 +60,7 @@ class GlueTests {
             "testkit",
             "ranks-tests",
             "app",
+            "app/tests",
             "examples",
             "bench")) {
       for (var kind : List.of("classes", "test-classes")) {
