@@ -5,6 +5,7 @@ import dev.flotilla.launch.LaunchException;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.HomePath;
 import dev.flotilla.text.NearestName;
+import dev.flotilla.text.Secrets;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
 import java.nio.file.InvalidPathException;
@@ -227,6 +228,7 @@ public final class Main {
   }
 
   private static void say(@Nullable String mistake) {
-    System.err.println(Colours.here().wrong("flotilla:") + " " + mistake);
+    String shown = new Secrets(System.getenv()).hideIn(String.valueOf(mistake));
+    System.err.println(Colours.here().wrong("flotilla:") + " " + shown);
   }
 }

@@ -52,7 +52,7 @@ final class PlanText {
   static String settings(RunConfig config) {
     var text = new StringBuilder();
     text.append("-----------  Configuration -----------\n");
-    append(text, "", config.resolved());
+    append(text, "", config.shown());
     text.append("-".repeat(48)).append('\n');
     return text.toString();
   }

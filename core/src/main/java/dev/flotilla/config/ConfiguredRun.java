@@ -233,7 +233,7 @@ public final class ConfiguredRun {
       RunLocation location, EventSink people, RunObservers observers, @Nullable RunFolder folder) {
     long start = System.nanoTime();
     var events = (folder == null ? people : people.and(folder)).and(observers);
-    events.on(new TrainingEvent.Configured(config.resolved()));
+    events.on(new TrainingEvent.Configured(config.shown()));
     if (folder != null) {
       config.data().notes().forEach(note -> events.on(new TrainingEvent.Noted(note)));
     }
@@ -251,7 +251,7 @@ public final class ConfiguredRun {
       location.resume(trainer, people);
       var result = trainer.fit(source, epochs());
       double seconds = (System.nanoTime() - start) / 1e9;
-      var summary = RunSummary.of(trainer, result, seconds, config.resolved());
+      var summary = RunSummary.of(trainer, result, seconds, config.shown());
       summary.putAll(SavedSamples.of(config.data()).forSummary());
       if (folder != null) {
         folder.requireOwn();

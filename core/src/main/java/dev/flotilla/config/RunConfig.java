@@ -17,6 +17,7 @@ import dev.flotilla.settings.ConfigException;
 import dev.flotilla.settings.Setting;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.StrategyChoice;
+import dev.flotilla.text.Secrets;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.StopWhen;
 import dev.flotilla.world.World;
@@ -27,6 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -342,7 +344,11 @@ public record RunConfig(
    * values that may differ from host to host.
    */
   public SortedMap<String, String> facts() {
-    return new SettingsWriter(origin.catalogue()).facts(this);
+    var facts = new SettingsWriter(origin.catalogue()).facts(this);
+    // Checkpoints state them.
+    Map<String, Object> shown = secrets().hideIn(new TreeMap<>(facts));
+    facts.replaceAll((key, _) -> String.valueOf(shown.get(key)));
+    return facts;
   }
 
   /** Returns all settings as they read after having been written as JSON. */
@@ -356,5 +362,14 @@ public record RunConfig(
    */
   public Map<String, Object> resolved() {
     return new SettingsWriter(origin.catalogue()).resolved(this);
+  }
+
+  /** Returns all settings as they are printed and saved: {@link #resolved()} without secrets. */
+  public Map<String, Object> shown() {
+    return secrets().hideIn(resolved());
+  }
+
+  private static Secrets secrets() {
+    return new Secrets(System.getenv());
   }
 }

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.Comparator;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +67,8 @@ public final class NativeCache {
   }
 
   private static void requireOwn(Path folder) throws IOException {
-    if (isWritableByOthers(folder) || !isOf(folder, Files.getOwner(Path.of("/proc/self")))) {
+    UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
+    if (isWritableByOthers(folder) || !isOf(folder, self) || isInForeignFolder(folder, self)) {
       throw new ConfigException(
           "native libraries",
           folder
@@ -81,7 +83,13 @@ public final class NativeCache {
         || permissions.contains(PosixFilePermission.OTHERS_WRITE);
   }
 
-  private static boolean isOf(Path path, Object owner) throws IOException {
+  /** Whoever owns the folder around it can put another one in its place. */
+  private static boolean isInForeignFolder(Path folder, UserPrincipal self) throws IOException {
+    Path around = folder.toAbsolutePath().getParent();
+    return around != null && !isOf(around, self) && !isOf(around, Files.getOwner(Path.of("/")));
+  }
+
+  private static boolean isOf(Path path, UserPrincipal owner) throws IOException {
     return Files.getOwner(path).equals(owner);
   }
 

@@ -53,7 +53,7 @@ final class Attempts {
     List<Integer> ranks =
         IntStream.range(0, settings.processes()).map(starter::rankOf).boxed().toList();
     room.prepare(attempt, ranks);
-    try (var group = new RankGroup(starter.launchId())) {
+    try (var group = new RankGroup(starter.launchId(), starter.secrets())) {
       starter.startInto(group, command, console, attempt);
       return new Supervisor(group, interruption, room, console, settings).supervise();
     }

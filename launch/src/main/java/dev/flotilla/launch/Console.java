@@ -12,6 +12,7 @@ final class Console {
   private final PrintStream out;
   private final PrintStream err;
   private final TerminalFilter filter = new TerminalFilter();
+  private final PrefixGuard guard = new PrefixGuard();
   private final ReentrantLock lock = new ReentrantLock();
   private volatile boolean insideLine;
 
@@ -20,14 +21,28 @@ final class Console {
     this.err = output.err();
   }
 
-  /** Passes on output of a rank as it came, but for what could command a terminal. */
+  /**
+   * Passes on output of a rank as it came, but for what could command a terminal or look like the
+   * launcher's own messages.
+   */
   void pass(byte[] bytes, int count) {
     lock.lock();
     try {
-      byte[] shown = filter.filter(bytes, count);
+      byte[] shown = guard.guard(filter.filter(bytes, count));
       out.write(shown, 0, shown.length);
       out.flush();
       insideLine = bytes[count - 1] != '\n';
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Shows what was held back of a rank's output, which has ended. */
+  void passRest() {
+    lock.lock();
+    try {
+      out.writeBytes(guard.rest());
+      out.flush();
     } finally {
       lock.unlock();
     }
@@ -40,7 +55,12 @@ final class Console {
 
   /** Prints one of the launcher's own messages. */
   void say(String message) {
-    apart(err, PREFIX + TerminalFilter.text(message) + "\n");
+    apart(err, PREFIX + indented(TerminalFilter.text(message)) + "\n");
+  }
+
+  /** What others say must not look like a message of its own. */
+  private static String indented(String message) {
+    return message.replaceAll("\\r\\n?|\\n(?! )", "\n  ");
   }
 
   /** Prints on a line of its own, also when the lock is held by someone a full pipe has stopped. */
@@ -48,6 +68,7 @@ final class Console {
     boolean locked = tryLock();
     try {
       if (insideLine) {
+        out.writeBytes(guard.rest());
         out.println();
         out.flush();
         insideLine = false;

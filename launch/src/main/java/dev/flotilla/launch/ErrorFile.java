@@ -1,6 +1,7 @@
 package dev.flotilla.launch;
 
 import dev.flotilla.control.PrivateFiles;
+import dev.flotilla.text.Secrets;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringReader;
@@ -28,15 +29,16 @@ record ErrorFile(Instant time, String exception, String message) {
   private static final long LARGEST_FILE = 1024 * 1024;
 
   /** Writes the file of a rank in one piece: a reader sees all of it or nothing. */
-  static void write(Path file, String rank, String host, Throwable failure) throws IOException {
+  static void write(Path file, String rank, String host, Throwable failure, Secrets secrets)
+      throws IOException {
     var properties = new Properties();
     properties.setProperty("time", Instant.now().toString());
     properties.setProperty("rank", rank);
     properties.setProperty("host", host);
     properties.setProperty("pid", Long.toString(ProcessHandle.current().pid()));
     properties.setProperty("exception", failure.getClass().getName());
-    properties.setProperty("message", cut(String.valueOf(failure.getMessage())));
-    properties.setProperty("trace", cut(trace(failure)));
+    properties.setProperty("message", cut(secrets.hideIn(String.valueOf(failure.getMessage()))));
+    properties.setProperty("trace", cut(secrets.hideIn(trace(failure))));
     var text = new StringWriter();
     properties.store(text, null);
     Path part = file.resolveSibling(file.getFileName() + ".part");
@@ -69,7 +71,8 @@ record ErrorFile(Instant time, String exception, String message) {
     return message.equals("null") ? exception : exception + ": " + message;
   }
 
-  private static String trace(Throwable failure) {
+  /** Returns where an exception came from, as a JVM prints it. */
+  static String trace(Throwable failure) {
     var trace = new StringWriter();
     failure.printStackTrace(new PrintWriter(trace));
     return trace.toString();

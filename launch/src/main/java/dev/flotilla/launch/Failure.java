@@ -49,7 +49,7 @@ public record Failure(
     line(text, "host", host);
     line(text, "pid", pid > 0 ? Long.toString(pid) : "unknown");
     line(text, "ended", end);
-    line(text, "cause", cause.replace("\n", "\n           "));
+    line(text, "cause", cause);
     line(text, "at", progress);
     line(text, "time", time.toString());
     line(text, "log", log.toString());
@@ -71,6 +71,6 @@ public record Failure(
   }
 
   private static void line(StringBuilder text, String name, String value) {
-    text.append("\n  %-8s %s".formatted(name, value));
+    text.append("\n  %-8s %s".formatted(name, value.replace("\n", "\n           ")));
   }
 }

@@ -54,6 +54,9 @@ final class LogPump {
           carry(chunk, count);
         }
       }
+      if (shown) {
+        console.passRest();
+      }
     } catch (IOException e) {
       giveUp(e);
     }

@@ -1,5 +1,7 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.text.Secrets;
+import dev.flotilla.world.ExitCodes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,18 +22,29 @@ final class RankGroup implements AutoCloseable {
   private static final Duration LAST_OUTPUT_TAKES = Duration.ofMillis(500);
 
   private final String launchId;
+  private final Secrets secrets;
   private final List<RankProcess> ranks = new ArrayList<>();
   private final BlockingQueue<RankEnd> arriving = new LinkedBlockingQueue<>();
   private final Map<Integer, RankEnd> ends = new TreeMap<>();
 
-  RankGroup(String launchId) {
+  RankGroup(String launchId, Secrets secrets) {
     this.launchId = launchId;
+    this.secrets = secrets;
   }
 
   /** Takes a started rank into the group. */
   void add(RankProcess rank) {
     ranks.add(rank);
-    var _ = rank.process().onExit().thenAccept(process -> arriving.add(endOf(rank, process)));
+    var _ = rank.process().onExit().thenAccept(process -> arriving.add(ended(rank, process)));
+  }
+
+  private RankEnd ended(RankProcess rank, Process process) {
+    RankEnd end = endOf(rank, process);
+    // A JVM that leaves no core ends with code 1 after a crash.
+    if (end.exitCode() != ExitCodes.OK) {
+      CrashFile.hideSecrets(rank.pid(), secrets);
+    }
+    return end;
   }
 
   private static RankEnd endOf(RankProcess rank, Process process) {

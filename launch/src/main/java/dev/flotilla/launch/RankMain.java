@@ -1,6 +1,7 @@
 package dev.flotilla.launch;
 
 import dev.flotilla.control.JobLink;
+import dev.flotilla.text.Secrets;
 import dev.flotilla.world.ExitCoded;
 import dev.flotilla.world.ExitCodes;
 import dev.flotilla.world.MissingNativeException;
@@ -30,9 +31,11 @@ public final class RankMain {
   private static final Duration LONGEST_EXIT = Duration.ofSeconds(3);
 
   private final Map<String, String> environment;
+  private final Secrets secrets;
 
   private RankMain(Map<String, String> environment) {
     this.environment = environment;
+    this.secrets = new Secrets(environment);
   }
 
   /** Runs the program named by the first argument with the remaining ones. */
@@ -74,9 +77,9 @@ public final class RankMain {
     writeErrorFile(failure);
     Optional<ExitCoded> expected = expected(failure);
     if (expected.isPresent() && expected.get() instanceof Throwable known) {
-      System.err.println(known.getMessage());
+      System.err.println(secrets.hideIn(String.valueOf(known.getMessage())));
     } else {
-      failure.printStackTrace();
+      System.err.print(secrets.hideIn(ErrorFile.trace(failure)));
     }
     System.err.flush();
     exit(expected.map(ExitCoded::exitCode).orElseGet(() -> unexpectedCode(failure)));
@@ -102,7 +105,11 @@ public final class RankMain {
     }
     try {
       ErrorFile.write(
-          Path.of(file), RankEnvironment.rankIn(environment), HostName.local(), failure);
+          Path.of(file),
+          RankEnvironment.rankIn(environment),
+          HostName.local(),
+          failure,
+          secrets);
     } catch (IOException | InvalidPathException e) {
       System.err.println("cannot write the error file " + file + ": " + e.getMessage());
     }

@@ -1,5 +1,6 @@
 package dev.flotilla.launch;
 
+import dev.flotilla.text.Secrets;
 import dev.flotilla.world.HostPort;
 import dev.flotilla.world.JobDescription;
 import dev.flotilla.world.RankEnvironment;
@@ -52,6 +53,11 @@ final class RankStarter {
 
   String launchId() {
     return launchId;
+  }
+
+  /** Returns the secrets that ranks inherit. */
+  Secrets secrets() {
+    return new Secrets(inherited);
   }
 
   int masterPort() {

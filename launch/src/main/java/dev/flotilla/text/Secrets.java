@@ -5,13 +5,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hides secrets in configurations before they are shown: values of keys that are named like one,
- * passwords inside addresses, and values that the environment holds under such a name.
+ * Hides secrets in configurations and messages before they are shown: values of keys and options
+ * that are named like one, passwords inside addresses, and values that the environment holds under
+ * such a name.
  */
 public final class Secrets {
 
@@ -35,7 +38,12 @@ public final class Secrets {
   private static final Pattern BETWEEN_WORDS = Pattern.compile("[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])");
   private static final Pattern KEY =
       Pattern.compile("(?i)(api|access|private|secret)[^a-z0-9]?key");
-  private static final Pattern IN_ADDRESS = Pattern.compile("(?<=://)[^/@\\s]+(?=@)");
+
+  /** An address that was taken for a path has one slash. */
+  private static final Pattern IN_ADDRESS = Pattern.compile("(?<=:/{1,2})[^/@\\s]+(?=@)");
+
+  /** A system property or an option, as JVMs list them when they crash. */
+  private static final Pattern OPTION = Pattern.compile("(?<=\\s|^)(--?D?([A-Za-z0-9_.-]+)=)(\\S+)");
 
   /** Shorter values are too common to be taken for the secret itself. */
   private static final int SHORTEST = 8;
@@ -66,10 +74,16 @@ public final class Secrets {
   /** Returns a text with all secrets hidden. */
   public String hideIn(String text) {
     var shown = IN_ADDRESS.matcher(text).replaceAll(HIDDEN);
+    shown = OPTION.matcher(shown).replaceAll(Secrets::withoutValue);
     for (var value : values) {
       shown = shown.replace(value, HIDDEN);
     }
     return shown;
+  }
+
+  private static String withoutValue(MatchResult option) {
+    String shown = isNamedLikeOne(option.group(2)) ? option.group(1) + HIDDEN : option.group();
+    return Matcher.quoteReplacement(shown);
   }
 
   /** Numbers and switches that have such a name are no secrets. */

@@ -3,6 +3,7 @@ package dev.flotilla.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.flotilla.text.Secrets;
 import dev.flotilla.world.HostPort;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
@@ -46,7 +48,8 @@ class ReportPartsTests {
   void readsTheErrorFileItWrites() throws IOException {
     Path file = folder.resolve("error.0");
 
-    ErrorFile.write(file, "3", "host", new IllegalStateException("two\nlines, ünïcode"));
+    var failure = new IllegalStateException("two\nlines, ünïcode");
+    ErrorFile.write(file, "3", "host", failure, new Secrets(Map.of()));
 
     ErrorFile read = ErrorFile.read(file).orElseThrow();
     assertThat(read.cause()).isEqualTo("java.lang.IllegalStateException: two\nlines, ünïcode");

@@ -1,0 +1,71 @@
+package dev.flotilla.launch;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Keeps ranks from speaking in the launcher's name: a line of theirs that begins as the launcher's
+ * own messages do gets a mark before it.
+ *
+ * <p>A line begins after a line end or a carriage return; colours before its first letter do not
+ * count. Lines may be cut anywhere between two calls.
+ */
+final class PrefixGuard {
+
+  static final String MARK = "| ";
+
+  private static final byte[] PREFIX = "flotilla:".getBytes(StandardCharsets.US_ASCII);
+  private static final int ESCAPE = 0x1b;
+
+  private final ByteArrayOutputStream held = new ByteArrayOutputStream();
+  private boolean isAtStart = true;
+  private boolean isInSequence;
+  private int matched;
+
+  /** Returns what of some bytes can be shown now; the rest may follow with the next ones. */
+  byte[] guard(byte[] bytes) {
+    var out = new ByteArrayOutputStream(bytes.length + MARK.length());
+    for (byte next : bytes) {
+      take(next, out);
+    }
+    return out.toByteArray();
+  }
+
+  /** Returns what was held back, when nothing will follow. */
+  byte[] rest() {
+    byte[] rest = held.toByteArray();
+    held.reset();
+    return rest;
+  }
+
+  private void take(byte next, ByteArrayOutputStream out) {
+    if (next == '\n' || next == '\r') {
+      release(out);
+      out.write(next);
+      isAtStart = true;
+      return;
+    }
+    if (!isAtStart) {
+      out.write(next);
+      return;
+    }
+    held.write(next);
+    if (isInSequence) {
+      isInSequence = next != 'm' && next != 'K';
+    } else if (next == ESCAPE) {
+      isInSequence = true;
+    } else if (Character.toLowerCase(next) != PREFIX[matched]) {
+      release(out);
+    } else if (++matched == PREFIX.length) {
+      out.writeBytes(MARK.getBytes(StandardCharsets.US_ASCII));
+      release(out);
+    }
+  }
+
+  private void release(ByteArrayOutputStream out) {
+    out.writeBytes(rest());
+    isAtStart = false;
+    isInSequence = false;
+    matched = 0;
+  }
+}
