@@ -162,6 +162,21 @@ class ArchitectureTests {
         .check(PRODUCT);
   }
 
+  /** What came first on a host, either; files say what time it was for people. */
+  @Test
+  void noLauncherComparesTimesOfDay() {
+    noClasses()
+        .that()
+        .resideInAnyPackage("dev.flotilla.launch")
+        .and()
+        .haveNameNotMatching(".*[.](HostClock|ErrorFile|MeetingFolder)")
+        .should()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .callMethod(Instant.class, "now")
+        .check(PRODUCT);
+  }
+
   @Test
   void nobodyDecodesBeans() {
     new ArchitectureRules("dev.flotilla").nobodyUses("java.beans.XMLDecoder").check(PRODUCT);

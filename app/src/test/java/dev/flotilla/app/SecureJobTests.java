@@ -67,11 +67,12 @@ class SecureJobTests {
   @Test
   void nobodyReadsAlongOrDisturbsTheStartAndTheWeightsAreTheSame() throws Exception {
     try (var hosts = TwoHosts.connectWithStranger()) {
+      disturb(hosts);
       run(hosts, "plain", 20);
       List<byte[]> weights = samples("plain");
       assertThat(seen(hosts, "plain", weights)).isTrue();
 
-      disturb(hosts);
+      Files.writeString(folder.resolve("targets"), hosts.address(0) + ":" + CONTROL);
       run(hosts, "secure", 20, "--secure");
 
       assertThat(new RunFiles(runOf("secure")).weights())

@@ -104,6 +104,18 @@ final class GlooListener {
     return sockets;
   }
 
+  /**
+   * Keeps everybody from the group's port who is on no member's host, from now on.
+   *
+   * @param local address on which the group listens
+   */
+  void hearOnly(Set<InetAddress> members, InetAddress local) {
+    Map<String, Integer> sockets = sockets();
+    if (sockets.size() == 1) {
+      sockets.values().forEach(it -> MemberFilter.attach(it, local, members));
+    }
+  }
+
   /** Closes what the group listens on. */
   void close() {
     Map<String, Integer> sockets = sockets();

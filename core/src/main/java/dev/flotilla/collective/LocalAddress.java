@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.Comparator;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Chooses the address of this host on which its collectives listen. */
@@ -39,6 +40,18 @@ final class LocalAddress {
           .min(Comparator.comparing(address -> !(address instanceof Inet4Address)))
           .orElseThrow(
               () -> new RendezvousException("interface %s has no address".formatted(name)));
+    } catch (SocketException e) {
+      throw new RendezvousException("cannot read the network interfaces of this host", e);
+    }
+  }
+
+  /** Returns all addresses of this host, without the names of their interfaces. */
+  static Set<String> all() {
+    try {
+      return NetworkInterface.networkInterfaces()
+          .flatMap(NetworkInterface::inetAddresses)
+          .map(address -> address.getHostAddress().replaceFirst("%.*", ""))
+          .collect(Collectors.toSet());
     } catch (SocketException e) {
       throw new RendezvousException("cannot read the network interfaces of this host", e);
     }

@@ -32,7 +32,12 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
             rank,
             address,
             settings,
-            () -> openRelay(name, roster, rank, listener, relay));
+            () -> {
+              if (!roster.isOnLoopback()) {
+                listener.hearOnly(roster.sources(), address);
+              }
+              openRelay(name, roster, rank, listener, relay);
+            });
     try {
       // Otherwise a rank could leave while another is still connecting to it, which then fails.
       await(name + "/connected/", rank, roster.size(), roster.self(), "connected");

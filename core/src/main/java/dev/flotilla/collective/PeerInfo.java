@@ -5,6 +5,8 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What the ranks know about one of them.
@@ -15,8 +17,16 @@ import java.nio.file.Path;
  * @param address address of its collectives
  * @param processSpace which numbering of processes the pid belongs to; containers have their own
  * @param gpu unique name of the GPU that it offers to NCCL; empty for none
+ * @param from addresses from which it may connect: all of its host
  */
-record PeerInfo(int rank, String host, long pid, String address, String processSpace, String gpu) {
+record PeerInfo(
+    int rank,
+    String host,
+    long pid,
+    String address,
+    String processSpace,
+    String gpu,
+    Set<String> from) {
 
   /** Returns this process as the given rank. */
   static PeerInfo here(int rank, InetAddress address, String gpu) {
@@ -26,7 +36,8 @@ record PeerInfo(int rank, String host, long pid, String address, String processS
         ProcessHandle.current().pid(),
         address.getHostAddress(),
         ownProcessSpace(),
-        gpu);
+        gpu,
+        LocalAddress.all());
   }
 
   static PeerInfo parse(String text) {
@@ -37,12 +48,20 @@ record PeerInfo(int rank, String host, long pid, String address, String processS
         Long.parseLong(fields[2]),
         fields[3],
         fields[4],
-        fields[5]);
+        fields[5],
+        Set.of(fields[6].split(" ", -1)));
   }
 
   String format() {
     return String.join(
-        "\t", Integer.toString(rank), host, Long.toString(pid), address, processSpace, gpu);
+        "\t",
+        Integer.toString(rank),
+        host,
+        Long.toString(pid),
+        address,
+        processSpace,
+        gpu,
+        String.join(" ", new TreeSet<>(from)));
   }
 
   /** Returns "rank 1 on hostB (pid 4711)". */

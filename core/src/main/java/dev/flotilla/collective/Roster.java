@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The ranks of a group, seen from one of them; finds out which peer a failure is about. */
 final class Roster {
@@ -34,6 +35,14 @@ final class Roster {
   /** Returns the addresses of the members' collectives. */
   Set<String> addresses() {
     return members.stream().map(PeerInfo::address).collect(Collectors.toSet());
+  }
+
+  /** Returns the addresses from which members may connect. */
+  Set<InetAddress> sources() {
+    return Stream.concat(
+            addresses().stream(), members.stream().flatMap(member -> member.from().stream()))
+        .map(InetAddress::ofLiteral)
+        .collect(Collectors.toSet());
   }
 
   /** Tells whether all members talk over the loopback interface. */

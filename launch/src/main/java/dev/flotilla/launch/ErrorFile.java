@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Properties;
@@ -33,6 +32,7 @@ record ErrorFile(Instant time, String exception, String message) {
       throws IOException {
     var properties = new Properties();
     properties.setProperty("time", Instant.now().toString());
+    properties.setProperty("nanos", Long.toString(System.nanoTime()));
     properties.setProperty("rank", rank);
     properties.setProperty("host", host);
     properties.setProperty("pid", Long.toString(ProcessHandle.current().pid()));
@@ -58,10 +58,10 @@ record ErrorFile(Instant time, String exception, String message) {
       properties.load(new StringReader(Files.readString(file)));
       return Optional.of(
           new ErrorFile(
-              Instant.parse(properties.getProperty("time", "")),
+              HostClock.at(Long.parseLong(properties.getProperty("nanos", ""))),
               properties.getProperty("exception", ""),
               properties.getProperty("message", "")));
-    } catch (IOException | IllegalArgumentException | DateTimeException e) {
+    } catch (IOException | IllegalArgumentException e) {
       return Optional.empty();
     }
   }

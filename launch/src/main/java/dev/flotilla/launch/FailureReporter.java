@@ -30,7 +30,7 @@ final class FailureReporter {
     RankProcess rank = rank(end.rank());
     rank.pump().awaitEnd(LAST_OUTPUT_TAKES);
     RankEnd noted = new RankEnd(end.rank(), end.exitCode(), end.reaped(), rank.error());
-    return named(rank, noted, Signals.describe(end.exitCode()), ownCause(noted), "", Instant.now())
+    return named(rank, noted, Signals.describe(end.exitCode()), ownCause(noted), "", HostClock.now())
         .notice();
   }
 
@@ -130,8 +130,8 @@ final class FailureReporter {
     return switch (hang.peer()) {
       case Peer.Rank(int number) -> {
         RankProcess rank = rank(number);
-        var decisive = new RankEnd(number, ExitCodes.HANG, Instant.now(), Optional.empty());
-        yield named(rank, decisive, end, hang.cause(), "", Instant.now()).notice();
+        var decisive = new RankEnd(number, ExitCodes.HANG, HostClock.now(), Optional.empty());
+        yield named(rank, decisive, end, hang.cause(), "", HostClock.now()).notice();
       }
       case Peer.Host(int node) ->
           new FailureNotice(

@@ -3,7 +3,6 @@ package dev.flotilla.launch;
 import dev.flotilla.text.Secrets;
 import dev.flotilla.world.ExitCodes;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -48,7 +47,7 @@ final class RankGroup implements AutoCloseable {
   }
 
   private static RankEnd endOf(RankProcess rank, Process process) {
-    return new RankEnd(rank.rank(), process.exitValue(), Instant.now(), Optional.empty());
+    return new RankEnd(rank.rank(), process.exitValue(), HostClock.now(), Optional.empty());
   }
 
   List<RankProcess> ranks() {

@@ -237,7 +237,7 @@ final class Supervisor {
 
   private LaunchResult failedHere(RankEnd seenFirst, List<RankProcess> stopped)
       throws InterruptedException {
-    Instant stop = Instant.now();
+    Instant stop = HostClock.now();
     String whereabouts = whereabouts();
     console.say(
         "rank %d ended with %s; %s still running on this host"
@@ -254,7 +254,7 @@ final class Supervisor {
   }
 
   private LaunchResult failedElsewhere(FailureNotice notice) throws InterruptedException {
-    Instant stop = Instant.now();
+    Instant stop = HostClock.now();
     String whereabouts = whereabouts();
     tellRanks(notice);
     room.traces().dumpCollectives(settings.logDir());
@@ -263,7 +263,7 @@ final class Supervisor {
   }
 
   private LaunchResult hung(Hang hang) throws InterruptedException {
-    Instant stop = Instant.now();
+    Instant stop = HostClock.now();
     FailureNotice notice = reporter.noticeOf(hang, settings);
     tellAll(notice);
     room.traces().dumpCollectives(settings.logDir());

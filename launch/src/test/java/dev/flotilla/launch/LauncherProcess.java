@@ -23,10 +23,18 @@ record LauncherProcess(Process process, Path folder, List<ProcessHandle> ranks)
   /** Starts a launcher with properties that {@link LauncherProgram} knows. */
   static LauncherProcess start(List<String> properties, Path folder, int processes, String... steps)
       throws IOException {
+    return start(List.of(), properties, folder, processes, steps);
+  }
+
+  /** Starts a launcher with variables, such as {@code NAME=value}, and properties. */
+  static LauncherProcess start(
+      List<String> variables, List<String> properties, Path folder, int processes, String... steps)
+      throws IOException {
     var command = new ArrayList<String>();
     command.add("setsid");
     // A build that a script has put into the background ignores SIGINT, and so would its children.
     command.addAll(List.of("env", "--default-signal=INT"));
+    command.addAll(variables);
     command.add(RankCommand.currentJava().toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx24m"));
     properties.forEach(property -> command.add("-D" + property));

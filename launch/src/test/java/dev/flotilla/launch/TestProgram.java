@@ -8,6 +8,7 @@ import dev.flotilla.world.World;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Random;
@@ -74,6 +75,7 @@ public final class TestProgram {
       case "await" -> awaitFile(Path.of(value));
       case "child" -> startChild(Path.of(value));
       case "env" -> System.out.println(value + "=" + System.getenv(value));
+      case "time" -> System.out.println("time " + Instant.now().getEpochSecond());
       case "place" -> printPlace();
       case "input" -> System.out.println("input " + System.in.read());
       case "spew" -> spew(Integer.parseInt(value));
