@@ -1,5 +1,9 @@
 package dev.flotilla.app;
 
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
@@ -29,6 +33,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every rule holds for the product, and fails for a sample that breaks it. */
 class ArchitectureTests {
@@ -177,9 +183,27 @@ class ArchitectureTests {
         .check(PRODUCT);
   }
 
+  /** J9: nothing that is read becomes code; ObjectInputStream is among the rules above. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "java.beans.XMLDecoder",
+        "javax.script.ScriptEngineManager",
+        "javax.script.ScriptEngine"
+      })
+  void nobodyRunsWhatIsRead(String type) {
+    new ArchitectureRules("dev.flotilla").nobodyUses(type).check(PRODUCT);
+  }
+
+  /** J9: neither pickles nor programs are read by libtorch. */
   @Test
-  void nobodyDecodesBeans() {
-    new ArchitectureRules("dev.flotilla").nobodyUses("java.beans.XMLDecoder").check(PRODUCT);
+  void libtorchLoadsNothing() {
+    noClasses()
+        .should()
+        .callMethodWhere(
+            target(nameMatching("load|jit_load|pickle_load|import_ir_module"))
+                .and(target(owner(resideInAPackage("org.bytedeco.pytorch..")))))
+        .check(PRODUCT);
   }
 
   /** Otherwise the rules would hold for nothing. */

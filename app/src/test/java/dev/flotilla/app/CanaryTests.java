@@ -75,7 +75,10 @@ class CanaryTests {
             .with(
                 JvmOptions.VARIABLE, PackedJars.QUICK_TO_START + " @" + folder.resolve("options"));
     for (String name1 : SECRETS.keySet()) {
-      flotilla = name1.equals(name1.toUpperCase(java.util.Locale.ROOT)) ? flotilla.with(name1, secret(name1)) : flotilla;
+      flotilla =
+          name1.equals(name1.toUpperCase(java.util.Locale.ROOT))
+              ? flotilla.with(name1, secret(name1))
+              : flotilla;
     }
     return flotilla;
   }
@@ -214,7 +217,8 @@ class CanaryTests {
         }
       }
     }
-    System.out.printf("%d secrets in none of %d files and %d texts%n", SECRETS.size(), files, seen.size());
+    System.out.printf(
+        "%d secrets in none of %d files and %d texts%n", SECRETS.size(), files, seen.size());
     for (String text : seen) {
       SECRETS.forEach(
           (place, secret) ->

@@ -11,12 +11,13 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.junit.jupiter.api.RepeatedTest;
-import org.junit.jupiter.api.RepetitionInfo;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A run is frozen, another process goes on with it where no lock keeps it out, and the first one is
@@ -28,18 +29,16 @@ class FencingTests {
 
   @TempDir Path folder;
 
-  @Test
-  void whoWasFrozenWritesNothingAfterAnotherHasGoneOn() throws Exception {
-    thaw(0);
+  /** C2: at so many instants. */
+  private static final int THAWS = Integer.getInteger("flotilla.test.thaws", 1);
+
+  static Stream<Integer> instants() {
+    return IntStream.range(0, THAWS).mapToObj(i -> 23 * i);
   }
 
-  @Tag("thorough")
-  @RepeatedTest(20)
-  void atManyInstants(RepetitionInfo repetition) throws Exception {
-    thaw(23 * repetition.getCurrentRepetition());
-  }
-
-  private void thaw(int later) throws Exception {
+  @ParameterizedTest
+  @MethodSource("instants")
+  void whoWasFrozenWritesNothingAfterAnotherHasGoneOn(int later) throws Exception {
     var flotilla = Flotilla.in(folder);
     Path run = flotilla.work().resolve("run");
     try (var frozen = start(flotilla)) {

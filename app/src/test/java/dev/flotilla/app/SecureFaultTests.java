@@ -44,7 +44,7 @@ class SecureFaultTests {
   void threeHostsGoOnAfterARankWasKilled() {
     try (var hosts = BridgedHosts.connect(3);
         var job = new Job(hosts, 3, "killed", hosts.address(0))) {
-      job.start(SECURE, "--max-steps=400", "--max-restarts=1", CHECKPOINTS);
+      job.start(SECURE, "--max-steps=120", "--max-restarts=1", CHECKPOINTS);
       job.launcher(0).awaitTraining(job.run());
       Running.signal("KILL", job.launcher(1).rank(1));
 

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -46,6 +47,7 @@ public final class Stranger {
     HUGE,
     NEGATIVE,
     GLOO,
+    SERIALIZED,
     SILENCE,
     STALL,
     FLOOD,
@@ -122,6 +124,9 @@ public final class Stranger {
       case COMMAND -> frame(7 + random.nextInt(15), new byte[8 + random.nextInt(40)]);
       case HUGE -> bytes(Integer.MAX_VALUE).array();
       case NEGATIVE -> bytes(-1).array();
+      // J9: an object stream that begins with a map, as those do that run code where they are read.
+      case SERIALIZED ->
+          HexFormat.of().parseHex("aced0005737200116a6176612e7574696c2e486173684d6170");
       case GLOO -> bytes(random.nextInt(8)).putInt(random.nextInt(8)).array();
       default -> noise(1 + random.nextInt(8000));
     };

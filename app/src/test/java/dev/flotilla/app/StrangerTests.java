@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(1200)
 class StrangerTests {
 
-  private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 28);
+  private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 30);
 
   /** More than are made while somebody tries: the job is stopped then, and ends a little later. */
   private static final long FOREVER = 10_000_000;

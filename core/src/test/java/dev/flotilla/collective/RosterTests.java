@@ -7,8 +7,8 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.settings.ConfigException;
 import java.net.InetAddress;
 import java.util.List;
-import java.util.Set;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class RosterTests {
@@ -32,7 +32,9 @@ class RosterTests {
     var ended = new ProcessBuilder("true").start();
     ended.waitFor();
     var self = PeerInfo.here(0, InetAddress.getLoopbackAddress(), "");
-    var gone = new PeerInfo(1, self.host(), ended.pid(), self.address(), self.processSpace(), "", Set.of());
+    var gone =
+        new PeerInfo(
+            1, self.host(), ended.pid(), self.address(), self.processSpace(), "", Set.of());
     assertThat(new Roster(List.of(self, gone), 0).suspects("Timed out"))
         .isEqualTo(gone + " is gone");
   }
@@ -93,6 +95,7 @@ class RosterTests {
   }
 
   private static PeerInfo peer(int rank, String host, String gpu) {
-    return new PeerInfo(rank, host, 100 + rank, "10.0.0." + rank, "space of " + host, gpu, Set.of());
+    return new PeerInfo(
+        rank, host, 100 + rank, "10.0.0." + rank, "space of " + host, gpu, Set.of());
   }
 }

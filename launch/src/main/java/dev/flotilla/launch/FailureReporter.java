@@ -30,7 +30,8 @@ final class FailureReporter {
     RankProcess rank = rank(end.rank());
     rank.pump().awaitEnd(LAST_OUTPUT_TAKES);
     RankEnd noted = new RankEnd(end.rank(), end.exitCode(), end.reaped(), rank.error());
-    return named(rank, noted, Signals.describe(end.exitCode()), ownCause(noted), "", HostClock.now())
+    return named(
+            rank, noted, Signals.describe(end.exitCode()), ownCause(noted), "", HostClock.now())
         .notice();
   }
 

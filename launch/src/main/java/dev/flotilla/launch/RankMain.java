@@ -105,11 +105,7 @@ public final class RankMain {
     }
     try {
       ErrorFile.write(
-          Path.of(file),
-          RankEnvironment.rankIn(environment),
-          HostName.local(),
-          failure,
-          secrets);
+          Path.of(file), RankEnvironment.rankIn(environment), HostName.local(), failure, secrets);
     } catch (IOException | InvalidPathException e) {
       System.err.println("cannot write the error file " + file + ": " + e.getMessage());
     }

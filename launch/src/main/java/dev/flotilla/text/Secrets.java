@@ -43,7 +43,8 @@ public final class Secrets {
   private static final Pattern IN_ADDRESS = Pattern.compile("(?<=:/{1,2})[^/@\\s]+(?=@)");
 
   /** A system property or an option, as JVMs list them when they crash. */
-  private static final Pattern OPTION = Pattern.compile("(?<=\\s|^)(--?D?([A-Za-z0-9_.-]+)=)(\\S+)");
+  private static final Pattern OPTION =
+      Pattern.compile("(?<=\\s|^)(--?D?([A-Za-z0-9_.-]+)=)(\\S+)");
 
   /** Shorter values are too common to be taken for the secret itself. */
   private static final int SHORTEST = 8;

@@ -64,7 +64,9 @@ final class FlakyLink implements AutoCloseable {
     var chunk = new byte[CHUNK];
     try (from;
         to) {
-      for (int n = from.getInputStream().read(chunk); n >= 0; n = from.getInputStream().read(chunk)) {
+      for (int n = from.getInputStream().read(chunk);
+          n >= 0;
+          n = from.getInputStream().read(chunk)) {
         while (isHeld) {
           Thread.sleep(1);
         }

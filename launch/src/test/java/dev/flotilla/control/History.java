@@ -144,7 +144,8 @@ final class History {
           if (its.stream().anyMatch(it -> it.end() < write.start())) {
             violations.add("%s: %s was read before it was written".formatted(register, value));
           }
-          long firstEnd = Math.min(write.end(), its.stream().mapToLong(Act::end).min().orElse(NEVER));
+          long firstEnd =
+              Math.min(write.end(), its.stream().mapToLong(Act::end).min().orElse(NEVER));
           long lastStart =
               Math.max(write.start(), its.stream().mapToLong(Act::start).max().orElse(0));
           zones.add(new Zone(value, firstEnd, lastStart));
@@ -157,12 +158,14 @@ final class History {
         zones.stream().filter(Zone::isForward).sorted(Comparator.comparingLong(Zone::low)).toList();
     for (int i = 1; i < forward.size(); i++) {
       if (forward.get(i).low() < forward.get(i - 1).high()) {
-        violations.add("%s: %s and %s overlap".formatted(register, forward.get(i - 1), forward.get(i)));
+        violations.add(
+            "%s: %s and %s overlap".formatted(register, forward.get(i - 1), forward.get(i)));
       }
     }
     for (Zone backward : zones) {
       if (!backward.isForward()
-          && forward.stream().anyMatch(it -> it.low() < backward.low() && backward.high() < it.high())) {
+          && forward.stream()
+              .anyMatch(it -> it.low() < backward.low() && backward.high() < it.high())) {
         violations.add("%s: %s came back".formatted(register, backward));
       }
     }

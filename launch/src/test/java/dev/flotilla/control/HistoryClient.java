@@ -17,7 +17,8 @@ final class HistoryClient implements Runnable {
   private static final PrintStream NOWHERE = new PrintStream(OutputStream.nullOutputStream());
 
   /** One process of the rank. */
-  private record Incarnation(String name, int generation, LauncherChannel channel, SharedValues values) {}
+  private record Incarnation(
+      String name, int generation, LauncherChannel channel, SharedValues values) {}
 
   private final RendezvousRun run;
   private final History history;
@@ -176,7 +177,9 @@ final class HistoryClient implements Runnable {
   private String checked(Incarnation self, byte[] value) {
     String[] words = new String(value, StandardCharsets.US_ASCII).split(" ", -1);
     if (Integer.parseInt(words[0]) != self.generation()) {
-      history.violated("rank %d of generation %d saw %s".formatted(rank, self.generation(), String.join(" ", words)));
+      history.violated(
+          "rank %d of generation %d saw %s"
+              .formatted(rank, self.generation(), String.join(" ", words)));
     }
     return words[1];
   }

@@ -55,8 +55,7 @@ class RefusedStrangerTests {
     for (int command = 0; command < COMMANDS_OF_STORES; command++) {
       try (var socket = new Socket(address.getAddress(), address.getPort())) {
         socket.setSoTimeout((int) REFUSED_WITHIN.toMillis());
-        var question =
-            ByteBuffer.allocate(64).putInt(MAGIC_OF_STORES).put((byte) command).array();
+        var question = ByteBuffer.allocate(64).putInt(MAGIC_OF_STORES).put((byte) command).array();
         socket.getOutputStream().write(question);
         byte[] answer = answer(socket);
         assertThat(answer.length == 0 || answer[4] == CHALLENGE).as("command %d", command).isTrue();
@@ -102,8 +101,7 @@ class RefusedStrangerTests {
   private Frame.Hello admitted() throws Exception {
     try (SocketChannel channel = SocketChannel.open(address)) {
       var wire = new Wire(channel);
-      Frame.Hello hello =
-          Greeting.hello(KEY, (Frame.Challenge) receive(wire), Identity.ofHost(1));
+      Frame.Hello hello = Greeting.hello(KEY, (Frame.Challenge) receive(wire), Identity.ofHost(1));
       wire.send(hello);
       assertThat(receive(wire)).isInstanceOf(Frame.Welcome.class);
       return hello;

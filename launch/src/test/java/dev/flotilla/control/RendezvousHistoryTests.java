@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.ArrayList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * C3: eight ranks of four hosts meet, leave values for each other and read them, while links are cut
- * and hold back, ranks die and come twice, and attempts begin anew. What they saw must have been
- * possible: one process for each rank, one list of members for each attempt, nothing of an earlier
- * attempt, and every register as if there was one copy of it.
+ * C3: eight ranks of four hosts meet, leave values for each other and read them, while links are
+ * cut and hold back, ranks die and come twice, and attempts begin anew. What they saw must have
+ * been possible: one process for each rank, one list of members for each attempt, nothing of an
+ * earlier attempt, and every register as if there was one copy of it.
  */
 @Tag("slow")
 @Timeout(3600)

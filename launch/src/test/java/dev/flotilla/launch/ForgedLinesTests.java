@@ -56,7 +56,10 @@ class ForgedLinesTests {
   @Test
   void noNoiseForgesALine() {
     var random = new Random(11);
-    var parts = new String[] {"flotilla:", "\n", "\r", "\033[31m", "\033", "[K", "flot", "illa: ", " ", "x"};
+    var parts =
+        new String[] {
+          "flotilla:", "\n", "\r", "\033[31m", "\033", "[K", "flot", "illa: ", " ", "x"
+        };
     for (int round = 0; round < 20_000; round++) {
       out.reset();
       var said = new StringBuilder();
@@ -64,7 +67,9 @@ class ForgedLinesTests {
         said.append(parts[random.nextInt(parts.length)]);
       }
       pass(said.append('\n').toString(), 1 + random.nextInt(9));
-      assertThat(FORGED.matcher(out.toString(StandardCharsets.UTF_8)).find()).as(said.toString()).isFalse();
+      assertThat(FORGED.matcher(out.toString(StandardCharsets.UTF_8)).find())
+          .as(said.toString())
+          .isFalse();
     }
   }
 

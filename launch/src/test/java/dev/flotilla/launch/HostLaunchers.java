@@ -51,8 +51,7 @@ final class HostLaunchers implements AutoCloseable {
       out.write(key.getBytes(StandardCharsets.UTF_8));
     }
     var properties =
-        List.of(
-            "test.port=" + port, "test.node=" + node, "test.key=" + keyFile, "test.restarts=0");
+        List.of("test.port=" + port, "test.node=" + node, "test.key=" + keyFile, "test.restarts=0");
     LauncherProcess host = LauncherProcess.start(variables, properties, own, 1, steps);
     started.add(host);
     return host;

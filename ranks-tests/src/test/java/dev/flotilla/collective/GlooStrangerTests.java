@@ -58,7 +58,8 @@ class GlooStrangerTests {
         longest = Math.max(longest, System.nanoTime() - begin);
         assertThat(stranger.connected()).isPositive();
         boolean isUnaffected = said.stream().allMatch(RacedStart.SUM::equals);
-        assertThat(isUnaffected || said.stream().anyMatch(it -> !it.equals(RacedStart.SUM))).isTrue();
+        assertThat(isUnaffected || said.stream().anyMatch(it -> !it.equals(RacedStart.SUM)))
+            .isTrue();
         stopped += isUnaffected ? 0 : 1;
         assertThat(Duration.ofNanos(longest)).as("%s", said).isLessThan(STOPPED_WITHIN);
       }
