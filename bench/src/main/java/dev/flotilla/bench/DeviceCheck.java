@@ -57,6 +57,8 @@ final class DeviceCheck {
     var checks = new DeviceCheck(args.length > 0 ? DeviceChoice.parse(args[0]) : DeviceChoice.CUDA);
     if (args.length > 1 && args[1].equals("late")) {
       checks.late();
+    } else if (args.length > 1 && args[1].equals("recorded")) {
+      checks.recorded();
     } else if (args.length > 1) {
       checks.repeat(Integer.parseInt(args[1]));
     } else {
@@ -102,12 +104,20 @@ final class DeviceCheck {
       var memory = new DeviceMemoryCheck(device, verdicts);
       verdicts.check("flat memory", memory::isFlat);
       verdicts.check("full memory", memory::survivesFullMemory);
+      recorded();
       late();
       // The last, as the allocator keeps what many elements took.
       verdicts.check("kernels", () -> KernelCheck.all(verdicts));
     }
     System.out.println(
         verdicts.failures() == 0 ? "all checks passed" : verdicts.failures() + " checks FAILED");
+  }
+
+  private void recorded() {
+    var recorded = new RecordedCheck(device, verdicts);
+    verdicts.check("recorded passes", recorded::hasTheSameBits);
+    verdicts.check("recorded passes, resumed", recorded::resumes);
+    verdicts.check("memory of recorded passes", recorded::isFreed);
   }
 
   private void late() {

@@ -112,8 +112,13 @@ public final class Gradients implements AutoCloseable {
   }
 
   /** Tells whether the numbers here are those of a window that is over, and stand for zeros. */
-  boolean isStale() {
+  public boolean isStale() {
     return isStale;
+  }
+
+  /** Says whether the numbers here stand for zeros, where nothing has come of replacing them. */
+  public void stale(boolean value) {
+    isStale = value;
   }
 
   /** Hears that all numbers have been replaced. */
@@ -165,6 +170,21 @@ public final class Gradients implements AutoCloseable {
   /** Adds the loss of one micro-step to the window's totals. */
   public void addLoss(Tensor sum, long terms) {
     memory.totals().add(sum, terms);
+  }
+
+  /** Starts adding the loss of a micro-step on the device; its terms are not counted. */
+  public void addLossSum(Tensor sum) {
+    memory.totals().addSum(sum);
+  }
+
+  /**
+   * Counts a micro-step whose loss and gradients come into the arena by a recording: all numbers
+   * are replaced or added to, as they were when it was made.
+   */
+  public void replayed(long terms) {
+    memory.totals().count(terms);
+    sealTotals();
+    isStale = false;
   }
 
   /** Writes the count into the tail, before it is exchanged; on a device, when it is. */

@@ -133,6 +133,16 @@ public final class ParameterArena implements AutoCloseable {
     return layout;
   }
 
+  /** Returns where the first trainable parameter lies; 0 if there is none. */
+  public long address() {
+    for (var parameter : parameters.values()) {
+      try (var first = parameter.data_ptr()) {
+        return first.address();
+      }
+    }
+    return 0;
+  }
+
   /**
    * Returns the flat tensor of all values; it has no graph.
    *

@@ -61,9 +61,19 @@ final class WindowTotals implements AutoCloseable {
 
   /** Adds the loss of one micro-step. */
   void add(Tensor sum, long terms) {
+    addSum(sum);
+    count(terms);
+  }
+
+  /** Adds the sum of a loss whose terms are counted elsewhere. */
+  void addSum(Tensor sum) {
     try (var detached = sum.detach()) {
       lossSum.add_(detached);
     }
+  }
+
+  /** Counts the terms of a loss whose sum is added elsewhere. */
+  void count(long terms) {
     count += terms;
     change();
   }

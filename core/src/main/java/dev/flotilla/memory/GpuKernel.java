@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * A kernel of our own, for what libtorch's take several passes over memory for.
  *
  * <p>Its source is compiled at first use for the GPU at hand, by NVRTC of the host's CUDA. Kernels
- * run on the default stream, as everything does here.
+ * run on the default stream, as everything does here, but for work that a {@link GraphRecorder}
+ * leads aside.
  */
 public final class GpuKernel {
 
@@ -190,10 +191,11 @@ public final class GpuKernel {
 
   /** A step starts hundreds of kernels, so this call is worth a handle of its own. */
   private void launch(int blocks, int threads, MemorySegment values) {
+    var stream = GraphRecorder.streamOf(device);
     int result;
     try {
       result =
-          (int) start.invokeExact(function, blocks, 1, 1, threads, 1, 1, 0, NULL, values, NULL);
+          (int) start.invokeExact(function, blocks, 1, 1, threads, 1, 1, 0, stream, values, NULL);
     } catch (Throwable failure) {
       throw new IllegalStateException("cannot start a kernel", failure);
     }

@@ -2,6 +2,7 @@ package dev.flotilla.memory;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -16,7 +17,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A library of the host whose functions take pointers and ints, and return 0 when all went well.
+ * A library of the host whose functions take pointers, ints and longs, and return 0 when all went
+ * well.
  */
 final class NativeLibrary {
 
@@ -68,9 +70,17 @@ final class NativeLibrary {
   MethodHandle handle(String function, Object... arguments) {
     var layouts =
         Arrays.stream(arguments)
-            .map(argument -> argument instanceof MemorySegment ? ADDRESS : JAVA_INT)
+            .map(NativeLibrary::layout)
             .toArray(MemoryLayout[]::new);
     return Linker.nativeLinker()
         .downcallHandle(symbols.findOrThrow(function), FunctionDescriptor.of(JAVA_INT, layouts));
+  }
+
+  private static MemoryLayout layout(Object argument) {
+    return switch (argument) {
+      case MemorySegment _ -> ADDRESS;
+      case Long _ -> JAVA_LONG;
+      default -> JAVA_INT;
+    };
   }
 }

@@ -68,6 +68,16 @@ public interface Model {
     return Set.of();
   }
 
+  /**
+   * Tells whether training passes may be recorded on a GPU, once for each form of a batch, and
+   * repeated with the numbers of others: all their work is on the device, the same for each batch
+   * of that form, and nothing in Java changes from pass to pass. What waits for the device or draws
+   * random numbers is found out and run as usual. Not by default.
+   */
+  default boolean isRecordable() {
+    return false;
+  }
+
   /** Returns the number of trainable numbers. */
   default long parameterCount() {
     return parameters().stream().mapToLong(spec -> spec.shape().elements()).sum();

@@ -30,6 +30,7 @@ final class PartRunner implements AutoCloseable {
   private final long seed;
   private final int rank;
   private final Generator generator;
+  private boolean isRecorded;
 
   PartRunner(BoundModel model, long seed, int rank) {
     this.model = model;
@@ -167,7 +168,18 @@ final class PartRunner implements AutoCloseable {
     return model.parts().get(part).part().finalFunction();
   }
 
+  /**
+   * Sets whether the next passes are recorded to be repeated: they get no random numbers of their
+   * own, and libtorch refuses to draw any.
+   */
+  void recorded(boolean value) {
+    isRecorded = value;
+  }
+
   private void seed(int part, long microStep) {
+    if (isRecorded) {
+      return;
+    }
     var place = model.parts().get(part);
     generator.set_current_seed(
         place.index() == 0

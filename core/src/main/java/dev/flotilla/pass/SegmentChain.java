@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The default pass: all parts one after the other, then backward, for one batch after another. */
@@ -146,6 +147,30 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   public void score(boolean wanted) {
     scoring = wanted;
     lastScore = Score.NONE;
+  }
+
+  /** Tells whether forward passes count right answers. */
+  public boolean isScoring() {
+    return scoring;
+  }
+
+  /**
+   * Runs an action whose passes are recorded to be repeated with other batches; of one that fails
+   * nothing is left.
+   */
+  public <T> T whileRecorded(Supplier<T> action) {
+    parts.recorded(true);
+    boolean isDone = false;
+    try {
+      T result = action.get();
+      isDone = true;
+      return result;
+    } finally {
+      parts.recorded(false);
+      if (!isDone) {
+        abandon();
+      }
+    }
   }
 
   /** Returns the right answers of the batches since scoring was asked for. */

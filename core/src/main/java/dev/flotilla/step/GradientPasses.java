@@ -4,6 +4,7 @@ import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
+import dev.flotilla.memory.GraphRecorder;
 import dev.flotilla.memory.KernelChoices;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
@@ -11,6 +12,8 @@ import dev.flotilla.pass.Accumulation;
 import dev.flotilla.pass.BoundModel;
 import dev.flotilla.pass.ForwardBackward;
 import dev.flotilla.pass.MicroStep;
+import dev.flotilla.pass.ParameterGate;
+import dev.flotilla.pass.RecordedPasses;
 import dev.flotilla.pass.SegmentChain;
 import dev.flotilla.state.RunState;
 import dev.flotilla.state.State;
@@ -39,6 +42,8 @@ final class GradientPasses {
   private final StepClock clock;
   private final boolean isAlone;
   private final Runnable settling;
+  private final @Nullable String unrecorded;
+  private final @Nullable RecordedPasses recorded;
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
 
   /** What remains to be checked once, in the first backward passes. */
@@ -88,6 +93,30 @@ final class GradientPasses {
       innermost = layer.around(innermost);
     }
     pass = innermost;
+    unrecorded = whyUnrecorded(workers, context.collective().size());
+    recorded = unrecorded == null ? new RecordedPasses(model.device()) : null;
+  }
+
+  /** Techniques around passes, and what gathers batches or parameters, may count in the host. */
+  private @Nullable String whyUnrecorded(Workers workers, int ranks) {
+    boolean isPlain =
+        workers.layers().isEmpty()
+            && workers.checkpointing().isEmpty()
+            && pool == null
+            && division == null
+            && model.gate() == ParameterGate.OPEN
+            && gradients.kept().isEmpty()
+            && !model.arena().isHalf();
+    if (!GraphRecorder.isWanted()) {
+      return "switched off";
+    }
+    if (!isAlone) {
+      return ranks > 1 ? "there are several ranks" : "there is no GPU";
+    }
+    if (!isPlain) {
+      return "techniques change passes, or what they take";
+    }
+    return model.model().isRecordable() ? null : "the model does not say that passes repeat";
   }
 
   /**
@@ -195,6 +224,40 @@ final class GradientPasses {
   }
 
   private void run(List<Batch> batches, MicroStep step) {
+    if (recorded == null || firstPasses != FirstPasses.DONE || chain.isScoring()) {
+      runNow(batches, step);
+      return;
+    }
+    settling.run();
+    long start = StepClock.now();
+    var terms =
+        recorded.run(
+            batches.getFirst(),
+            List.of(model.arena().address(), gradients.isStale()),
+            () -> runNow(batches, step),
+            batch -> chain.whileRecorded(() -> start(batch, step)));
+    if (terms.isPresent()) {
+      gradients.replayed(terms.getAsLong());
+      clock.forwardSince(start);
+    }
+  }
+
+  /** Starts what a pass does on the device; {@link Gradients#replayed} counts it. */
+  private long start(Batch batch, MicroStep step) {
+    boolean wasStale = gradients.isStale();
+    try (var _ = TensorScope.open()) {
+      var losses = pass.forward(List.of(batch), step);
+      losses.forEach(GradientPasses::requireTerms);
+      losses.forEach(loss -> gradients.addLossSum(loss.sum()));
+      model.arena().leaves().addAfter(() -> backwardCollected(losses, step));
+      return losses.stream().mapToLong(LossTerms::count).sum();
+    } finally {
+      // What was recorded has replaced nothing yet.
+      gradients.stale(wasStale);
+    }
+  }
+
+  private void runNow(List<Batch> batches, MicroStep step) {
     try (var _ = TensorScope.open()) {
       long start = StepClock.now();
       var losses = pass.forward(batches, step);
@@ -315,12 +378,22 @@ final class GradientPasses {
     }
   }
 
+  /** Frees what was recorded. */
+  void close() {
+    if (recorded != null) {
+      recorded.close();
+    }
+  }
+
   /** Returns what the run's summary should say. */
   Map<String, Object> metrics() {
     Map<String, Object> metrics = new LinkedHashMap<>(chain.metrics());
     var kernels = KernelChoices.made();
     if (model.device().isCuda() && !kernels.isEmpty()) {
       metrics.put("kernels", kernels);
+    }
+    if (model.device().isCuda()) {
+      metrics.put("recorded", recorded == null ? "none: " + unrecorded : recorded.summary());
     }
     return metrics;
   }

@@ -350,6 +350,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
 
   @Override
   public void close() {
+    passes.close();
     workers.close();
   }
 }

@@ -1,6 +1,7 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.GraphRecorder;
 import dev.flotilla.memory.TensorScope;
 import java.util.List;
 import org.bytedeco.pytorch.Tensor;
@@ -20,6 +21,9 @@ record Draws(long seed, double probability) {
 
   /** Returns what a sum on the device of a tensor would be drawn from now. */
   static Draws now(Tensor tensor, double probability) {
+    if (probability > 0 && GraphRecorder.isRecordingHere()) {
+      throw new IllegalStateException("random numbers would be the same in each pass");
+    }
     try (var _ = TensorScope.open()) {
       return new Draws(ComputeDevice.of(tensor).generator().current_seed(), probability);
     }

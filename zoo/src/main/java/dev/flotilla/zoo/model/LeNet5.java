@@ -46,6 +46,11 @@ public record LeNet5(@Setting(doc = "number of classes, at least 2", def = "10")
   }
 
   @Override
+  public boolean isRecordable() {
+    return true;
+  }
+
+  @Override
   public void checkSamples(SampleForm form) {
     SampleCheck.images(form, "images of 1x32x32", LeNet5::isGreyAndSmall, classes);
   }

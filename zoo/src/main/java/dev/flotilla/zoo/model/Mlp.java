@@ -52,6 +52,11 @@ public record Mlp(
   }
 
   @Override
+  public boolean isRecordable() {
+    return dropout == 0;
+  }
+
+  @Override
   public List<Segment> segments() {
     List<Segment> segments = new ArrayList<>();
     long width = inputs;

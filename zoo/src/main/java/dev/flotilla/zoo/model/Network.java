@@ -18,6 +18,11 @@ public interface Network {
   /** Refuses samples that cannot go through. */
   void checkSamples(SampleForm form);
 
+  /** Tells whether passes may be recorded, as {@link dev.flotilla.model.Model#isRecordable} does. */
+  default boolean isRecordable() {
+    return false;
+  }
+
   /** Returns other names of parameters. */
   default Map<String, String> aliases() {
     return Map.of();

@@ -24,6 +24,11 @@ interface NetworkModel extends Model {
   }
 
   @Override
+  default boolean isRecordable() {
+    return network().isRecordable();
+  }
+
+  @Override
   default Map<String, String> aliases() {
     return network().aliases();
   }

@@ -43,6 +43,11 @@ record ResidualNetwork(
   }
 
   @Override
+  public boolean isRecordable() {
+    return true;
+  }
+
+  @Override
   public List<Segment> segments() {
     List<Segment> segments = new ArrayList<>();
     segments.add(new LayerSegment("stem", begin()));

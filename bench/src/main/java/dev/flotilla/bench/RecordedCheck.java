@@ -1,0 +1,248 @@
+package dev.flotilla.bench;
+
+import dev.flotilla.data.Batch;
+import dev.flotilla.data.Dataset;
+import dev.flotilla.memory.DeviceChoice;
+import dev.flotilla.memory.DeviceMemory;
+import dev.flotilla.memory.NativeView;
+import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.Model;
+import dev.flotilla.model.Objective;
+import dev.flotilla.model.Segment;
+import dev.flotilla.optim.AdamW;
+import dev.flotilla.optim.Cosine;
+import dev.flotilla.optim.Momentum;
+import dev.flotilla.optim.Optimizer;
+import dev.flotilla.report.TrainingEvent;
+import dev.flotilla.strategy.Strategy;
+import dev.flotilla.strategy.clip.ClipByNorm;
+import dev.flotilla.strategy.merge.GradientMerge;
+import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.CheckpointSettings;
+import dev.flotilla.train.NonFinite;
+import dev.flotilla.train.Trainer;
+import dev.flotilla.world.World;
+import dev.flotilla.zoo.data.SyntheticImages;
+import dev.flotilla.zoo.data.SyntheticTokens;
+import dev.flotilla.zoo.data.TextTask;
+import dev.flotilla.zoo.model.BertTiny;
+import dev.flotilla.zoo.model.LeNet5;
+import dev.flotilla.zoo.model.Mlp;
+import dev.flotilla.zoo.model.ResNet18;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Passes that are recorded and repeated do what passes do that are not: with other batches, other
+ * learning rates, batches of another size, updates that are left out, evaluations in between, and
+ * through a checkpoint.
+ */
+record RecordedCheck(DeviceChoice device, Verdicts verdicts) {
+
+  private static final String SWITCH = "flotilla.graphs";
+  private static final int STEPS = 40;
+  private static final int BATCH = 16;
+  private static final List<Integer> POISONED = List.of(7, 8, 21);
+  private static final int EVALUATED = 20;
+
+  /** A model that says that passes repeat, rightly or not. */
+  private record Claim(Model model) implements Model {
+
+    @Override
+    public String name() {
+      return model.name();
+    }
+
+    @Override
+    public List<Segment> segments() {
+      return model.segments();
+    }
+
+    @Override
+    public Objective objective() {
+      return model.objective();
+    }
+
+    @Override
+    public boolean isRecordable() {
+      return true;
+    }
+  }
+
+  /** What a training comes to. */
+  private record Seen(
+      Snapshot values, long updates, List<Double> losses, List<String> notes, String recorded) {}
+
+  void hasTheSameBits() {
+    var images = new SyntheticImages(1, 32, 10, 64, 8).train();
+    expectSame("lenet5", new LeNet5(10), images, new Momentum(0.01, 0.9), true);
+    var merge = new GradientMerge(2);
+    expectSame("lenet5, merged", new LeNet5(10), images, new AdamW(0.001), true, merge);
+    var clip = new ClipByNorm(0.5);
+    expectSame("lenet5, clipped", new LeNet5(10), images, new Momentum(0.01, 0.9), true, clip);
+    var colours = new SyntheticImages(3, 32, 10, 64, 8).train();
+    expectSame("resnet18", ResNet18.forCifar(10), colours, new Momentum(0.01, 0.9), true);
+    var dropping = new Claim(new Mlp(1024, List.of(32), 10, 0.2));
+    expectSame("mlp with dropout", dropping, images, new AdamW(0.001), false);
+    var texts = new SyntheticTokens(1000, 64, 64, 8, TextTask.CLASSIFICATION, 2).train();
+    var bert = new Claim(new BertTiny(2, 20, 1000, 64, 2, 2, 128, 64, 0, 0));
+    expectSame("bert-tiny", bert, texts, new AdamW(1e-3), true);
+    var dropped = new Claim(new BertTiny(2, 20, 1000, 64, 2, 2, 128, 64, 0.1, 0.1));
+    expectSame("bert-tiny with dropout", dropped, texts, new AdamW(1e-3), false);
+    var masked = new SyntheticTokens(1000, 64, 64, 8, TextTask.PRETRAINING, 2).train();
+    var counting = new Claim(new BertTiny(null, 20, 1000, 64, 2, 2, 128, 64, 0, 0));
+    expectSame("bert-tiny, masked", counting, masked, new AdamW(1e-3), false);
+  }
+
+  private void expectSame(
+      String name,
+      Model model,
+      Dataset data,
+      Optimizer rule,
+      boolean isRecordable,
+      Strategy... with) {
+    var recorded = train(true, model, data, rule, with);
+    var plain = train(false, model, data, rule, with);
+    boolean isRecorded = !recorded.recorded().startsWith("none");
+    verdicts.expect(
+        name + (isRecordable ? ": is recorded" : ": is not recorded"),
+        isRecorded == isRecordable && plain.recorded().startsWith("none"),
+        recorded.recorded());
+    verdicts.expect(
+        name + ": the same bits as unrecorded", recorded.values().isSameAs(plain.values()), "");
+    verdicts.expect(
+        name + ": the same updates, losses and notices",
+        recorded.updates() == plain.updates()
+            && recorded.losses().equals(plain.losses())
+            && recorded.notes().equals(plain.notes()),
+        recorded.updates() + ", " + plain.updates() + "; " + recorded.notes());
+  }
+
+  private Seen train(
+      boolean isRecorded, Model model, Dataset data, Optimizer rule, Strategy... with) {
+    System.setProperty(SWITCH, isRecorded ? "on" : "off");
+    List<String> notes = new ArrayList<>();
+    List<Double> losses = new ArrayList<>();
+    try (var trainer = trainer(model, rule, notes, null, with)) {
+      trainer.plannedUpdates(STEPS);
+      for (int i = 0; i < STEPS; i++) {
+        try (var _ = TensorScope.open()) {
+          var outcome = trainer.step(batch(data, i, POISONED.contains(i)));
+          if (i % 3 == 0) {
+            losses.add(outcome.totals().lossSum());
+          }
+          if (i == EVALUATED) {
+            losses.add(trainer.evaluate(data).loss());
+          }
+        }
+      }
+      return new Seen(
+          Snapshot.of(trainer),
+          trainer.updates(),
+          losses,
+          notes,
+          String.valueOf(trainer.metrics().get("recorded")));
+    } finally {
+      System.clearProperty(SWITCH);
+    }
+  }
+
+  private Trainer trainer(
+      Model model, Optimizer rule, List<String> notes, Path folder, Strategy... with) {
+    var builder =
+        Trainer.on(World.solo())
+            .model(model)
+            .optimizer(rule)
+            .schedule(new Cosine())
+            .strategy(with)
+            .device(device)
+            .nonFinite(NonFinite.SKIP)
+            .threads(1)
+            .events(
+                event -> {
+                  if (event instanceof TrainingEvent.Noted(var text)) {
+                    notes.add(text);
+                  }
+                });
+    return (folder == null ? builder : builder.checkpoints(CheckpointSettings.in(folder))).build();
+  }
+
+  /** Each seventh batch is half as large. */
+  private static Batch batch(Dataset data, int number, boolean isPoisoned) {
+    int size = number % 7 == 6 ? BATCH / 2 : BATCH;
+    var batch =
+        data.load(IntStream.range(0, size).map(i -> (number * 5 + i) % data.size()).toArray());
+    var input = batch.inputs().getFirst();
+    if (isPoisoned && input.is_floating_point()) {
+      NativeView.of(input).setAtIndex(ValueLayout.JAVA_FLOAT, 0, Float.NaN);
+    }
+    return batch;
+  }
+
+  /** A run that is saved and resumed, before and after its passes are recorded. */
+  void resumes() {
+    var data = new SyntheticImages(1, 32, 10, 64, 8).train();
+    var whole = train(false, new LeNet5(10), data, new Momentum(0.01, 0.9));
+    for (int middle : new int[] {2, 19}) {
+      try {
+        var folder = Files.createTempDirectory("flotilla-recorded-check");
+        run(data, folder, 0, middle);
+        var resumed = run(data, folder, middle, STEPS);
+        verdicts.expect(
+            "recorded, resumed after " + middle + ": the same bits",
+            resumed.isSameAs(whole.values()),
+            "");
+      } catch (IOException failure) {
+        throw new UncheckedIOException(failure);
+      }
+    }
+  }
+
+  private Snapshot run(Dataset data, Path folder, int from, int until) {
+    try (var trainer =
+        trainer(new LeNet5(10), new Momentum(0.01, 0.9), new ArrayList<>(), folder)) {
+      trainer.plannedUpdates(STEPS);
+      if (from > 0) {
+        // What was trained before must leave no trace in what is recorded.
+        steps(trainer, data, 0, 6);
+        trainer.resume(folder);
+      }
+      steps(trainer, data, from, until);
+      trainer.save();
+      trainer.awaitSave();
+      return Snapshot.of(trainer);
+    }
+  }
+
+  private static void steps(Trainer trainer, Dataset data, int from, int until) {
+    for (int i = from; i < until; i++) {
+      try (var _ = TensorScope.open()) {
+        trainer.step(batch(data, i, POISONED.contains(i)));
+      }
+    }
+  }
+
+  /** A trainer that is closed leaves nothing on the device. */
+  void isFreed() {
+    var data = new SyntheticImages(1, 32, 10, 64, 8).train();
+    long[] live = new long[3];
+    for (int i = 0; i < live.length; i++) {
+      try (var trainer =
+          trainer(new LeNet5(10), new Momentum(0.01, 0.9), new ArrayList<>(), null)) {
+        trainer.plannedUpdates(STEPS);
+        steps(trainer, data, 0, STEPS);
+        trainer.model().device().synchronize();
+        live[i] = -new DeviceMemory(trainer.model().device()).liveBytes();
+        live[i] = i == 0 ? 0 : live[i];
+      }
+    }
+    verdicts.expect(
+        "recorded: a second and a third trainer take the same", live[1] == live[2], "" + live[1]);
+  }
+}
