@@ -16,6 +16,7 @@ import dev.flotilla.settings.ByteSize;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.strategy.recompute.Recompute;
+import dev.flotilla.train.Every;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.wire.Dtype;
 import dev.flotilla.world.World;
@@ -39,8 +40,9 @@ import java.util.stream.Stream;
  * let it take turns with its partner {@code bench/python/device_step.py}.
  *
  * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute|plan=20GiB|keep=N]
- * [attention] [memory=32GiB]}: {@code keep} recomputes all layers but the last N, {@code attention}
- * keeps what attention gives
+ * [attention] [memory=32GiB] [unlogged]}: {@code keep} recomputes all layers but the last N, {@code
+ * attention} keeps what attention gives, {@code unlogged} leaves out what is otherwise logged, and
+ * so waited for, every tenth update
  *
  * <p>Says the milliseconds of a step, until the last one was handed over to the GPU, and the host's
  * own: what it takes to hand one over without the time that it waits for what the GPU has found.
@@ -49,6 +51,7 @@ final class DeviceStep {
 
   private static final int LENGTH = 512;
   private static final int LAYERS = 24;
+  private static final Every.Updates SELDOM = Every.updates(1_000_000);
 
   private DeviceStep() {}
 
@@ -83,6 +86,7 @@ final class DeviceStep {
             .strategy(techniques(options))
             .device(options.contains("cpu") ? DeviceChoice.CPU : DeviceChoice.CUDA)
             .events(DeviceStep::show)
+            .loop(loop -> options.contains("unlogged") ? loop.logEach(SELDOM) : loop)
             .build();
     var device = trainer.model().device();
     limit(device, options);

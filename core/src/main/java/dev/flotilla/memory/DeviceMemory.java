@@ -1,5 +1,7 @@
 package dev.flotilla.memory;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.bytedeco.pytorch.global.torch_cuda;
 
 /**
@@ -11,7 +13,15 @@ public final class DeviceMemory {
   /** What the driver and libtorch's libraries take beside the allocator, at least. */
   private static final long CONTEXT = 600L << 20;
 
+  /** The largest numbers of live and reserved bytes before the allocator began to count anew. */
+  private static final Map<ComputeDevice, Peaks> EARLIER = new ConcurrentHashMap<>();
+
   private final ComputeDevice device;
+
+  private record Peaks(long live, long reserved) {
+
+    static final Peaks NONE = new Peaks(0, 0);
+  }
 
   /** Creates the view of a device. */
   public DeviceMemory(ComputeDevice device) {
@@ -34,7 +44,26 @@ public final class DeviceMemory {
     }
     try (var _ = TensorScope.open()) {
       var bytes = torch_cuda.getAllocator().getDeviceStats((byte) device.index()).allocated_bytes();
-      return peak ? bytes.peak() : bytes.current();
+      return peak ? Math.max(bytes.peak(), earlier().live()) : bytes.current();
+    }
+  }
+
+  private Peaks earlier() {
+    return EARLIER.getOrDefault(device, Peaks.NONE);
+  }
+
+  /** Runs an action, and returns how many bytes it had alive at most beside those of before. */
+  public long peakBytesOf(Runnable action) {
+    long before = liveBytes();
+    var peaks = new Peaks(peakBytes(), peakReservedBytes());
+    forgetPeak();
+    try {
+      action.run();
+      return peakBytes() - before;
+    } finally {
+      if (device.isCuda()) {
+        EARLIER.put(device, peaks);
+      }
     }
   }
 
@@ -44,17 +73,15 @@ public final class DeviceMemory {
       return 0;
     }
     try (var _ = TensorScope.open()) {
-      return torch_cuda
-          .getAllocator()
-          .getDeviceStats((byte) device.index())
-          .reserved_bytes()
-          .peak();
+      var stats = torch_cuda.getAllocator().getDeviceStats((byte) device.index());
+      return Math.max(stats.reserved_bytes().peak(), earlier().reserved());
     }
   }
 
   /** Counts the peak anew, from what is alive now. */
   public void forgetPeak() {
     if (device.isCuda()) {
+      EARLIER.remove(device);
       torch_cuda.getAllocator().resetPeakStats((byte) device.index());
     }
   }

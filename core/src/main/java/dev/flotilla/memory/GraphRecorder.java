@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Records what is started on a CUDA device, so that it can be started again as a whole.
  *
- * <p>The default stream cannot be recorded, so the work is led to a stream of its own.
- * Libraries get what they need there from a run of the same work {@link #aside}, which comes first.
- * One thread of a process records at a time; what others start meanwhile is not recorded.
+ * <p>The default stream cannot be recorded, so the work is led to a stream of its own. Libraries
+ * get what they need there from a run of the same work {@link #aside}, which comes first. One
+ * thread of a process records at a time; what others start meanwhile is not recorded.
  *
  * <p>Not thread-safe.
  */
@@ -94,7 +94,7 @@ public final class GraphRecorder implements AutoCloseable {
    * kernels would stay what they are now.
    */
   public static boolean isRecordingHere() {
-    return recording == Thread.currentThread();
+    return Thread.currentThread().equals(recording);
   }
 
   /** Returns the stream that this thread's work goes to. */
@@ -200,15 +200,15 @@ public final class GraphRecorder implements AutoCloseable {
   /** Tells libtorch's allocator which memory belongs to a recording: what its stream asks for. */
   private static final class OnStream extends StreamFilter {
 
-    private final long address;
+    private final long stream;
 
-    OnStream(long address) {
-      this.address = address;
+    OnStream(long stream) {
+      this.stream = stream;
     }
 
     @Override
     public boolean call(@Cast("cudaStream_t") Pointer asking) {
-      return asking != null && asking.address() == address;
+      return asking != null && asking.address() == stream;
     }
   }
 

@@ -68,10 +68,7 @@ final class NativeLibrary {
 
   /** Returns a function for arguments like these, which a caller may keep and invoke exactly. */
   MethodHandle handle(String function, Object... arguments) {
-    var layouts =
-        Arrays.stream(arguments)
-            .map(NativeLibrary::layout)
-            .toArray(MemoryLayout[]::new);
+    var layouts = Arrays.stream(arguments).map(NativeLibrary::layout).toArray(MemoryLayout[]::new);
     return Linker.nativeLinker()
         .downcallHandle(symbols.findOrThrow(function), FunctionDescriptor.of(JAVA_INT, layouts));
   }

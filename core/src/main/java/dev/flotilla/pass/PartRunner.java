@@ -176,6 +176,10 @@ final class PartRunner implements AutoCloseable {
     isRecorded = value;
   }
 
+  boolean isRecorded() {
+    return isRecorded;
+  }
+
   private void seed(int part, long microStep) {
     if (isRecorded) {
       return;

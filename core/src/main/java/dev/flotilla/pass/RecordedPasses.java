@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
@@ -52,13 +52,17 @@ public final class RecordedPasses implements AutoCloseable {
   @FunctionalInterface
   public interface Pass {
 
-    /**
-     * Starts the work, and changes nothing in the host.
-     *
-     * @return the terms of the batch's loss
-     */
-    long start(Batch batch);
+    /** Starts the work, and changes nothing in the host. */
+    Started start(Batch batch);
   }
+
+  /**
+   * What a pass gives, the same each time but for the numbers on the device.
+   *
+   * @param terms of the batch's loss
+   * @param outputs of the model, which belong to the recording
+   */
+  public record Started(long terms, List<Tensor> outputs) {}
 
   /**
    * What must be the same for a recording to serve.
@@ -72,11 +76,13 @@ public final class RecordedPasses implements AutoCloseable {
   private static final class Recording implements AutoCloseable {
 
     private int passes;
-    private long terms;
+    private @Nullable Started started;
     private @Nullable Batch batch;
     private @Nullable DeviceGraph graph;
 
-    /** Targets in main memory are kept from those who would count what changes from batch to batch. */
+    /**
+     * Targets in main memory are kept from those who would count what changes from batch to batch.
+     */
     Batch ownCopyOf(Batch given, ComputeDevice device) {
       var inputs = copies(given.inputs(), device);
       var targets = copies(given.allTargets(), device);
@@ -111,6 +117,10 @@ public final class RecordedPasses implements AutoCloseable {
         graph.close();
         graph = null;
       }
+      if (started != null) {
+        started.outputs().forEach(TensorScope::free);
+        started = null;
+      }
       if (batch != null) {
         batch.inputs().forEach(TensorScope::free);
         batch.allTargets().forEach(TensorScope::free);
@@ -123,28 +133,40 @@ public final class RecordedPasses implements AutoCloseable {
    * Runs a pass: as usual, or by starting its recording.
    *
    * @param places the memory that a pass works with besides, and what else it depends on
+   * @param mayRecord whether a recording may be made of this one
    * @param asUsual runs it and counts it
    * @param pass the same without counting
-   * @return the terms of the loss, which the caller has to count; empty if it ran as usual
+   * @return what was started, which the caller has to count; empty if it ran as usual
    */
-  public OptionalLong run(Batch batch, List<Object> places, Runnable asUsual, Pass pass) {
+  public Optional<Started> run(
+      Batch batch, List<Object> places, boolean mayRecord, Runnable asUsual, Pass pass) {
     var recording = refusal == null ? recordingOf(batch, places) : null;
-    if (recording == null) {
-      asUsual.run();
-      return OptionalLong.empty();
-    }
-    if (recording.graph != null && recording.batch != null) {
+    if (recording != null && recording.graph != null && recording.batch != null) {
       recording.fill(recording.batch, batch);
       return start(recording, recording.graph);
+    }
+    if (recording == null || !mayRecord) {
+      asUsual.run();
+      return Optional.empty();
     }
     recording.passes++;
     if (recording.passes > BEFORE) {
       return record(recording, batch, asUsual, pass);
     }
-    if (recording.passes < BEFORE || !recorder.aside(asUsual)) {
+    if (recording.passes < BEFORE) {
+      requireSmall(new DeviceMemory(device).peakBytesOf(asUsual));
+    } else if (!recorder.aside(asUsual)) {
       asUsual.run();
     }
-    return OptionalLong.empty();
+    return Optional.empty();
+  }
+
+  private void requireSmall(long bytes) {
+    if (bytes > MOST_BYTES) {
+      refusal =
+          "a pass takes %s, and more than %s keeps a device busy"
+              .formatted(new ByteSize(bytes), new ByteSize(MOST_BYTES));
+    }
   }
 
   private @Nullable Recording recordingOf(Batch batch, List<Object> places) {
@@ -165,17 +187,17 @@ public final class RecordedPasses implements AutoCloseable {
     return known;
   }
 
-  private OptionalLong start(Recording recording, DeviceGraph graph) {
+  private Optional<Started> start(Recording recording, DeviceGraph graph) {
     graph.start();
     replays++;
-    return OptionalLong.of(recording.terms);
+    return Optional.ofNullable(recording.started);
   }
 
-  private OptionalLong record(Recording recording, Batch batch, Runnable asUsual, Pass pass) {
-    if (recorded() < MOST_RECORDED && isSmall()) {
+  private Optional<Started> record(Recording recording, Batch batch, Runnable asUsual, Pass pass) {
+    if (recorded() < MOST_RECORDED) {
       try (var _ = TensorScope.open()) {
         var own = recording.ownCopyOf(batch, device);
-        var graph = recorder.record(() -> recording.terms = pass.start(own));
+        var graph = recorder.record(() -> recording.started = pass.start(own));
         if (graph.isPresent()) {
           recording.graph = graph.get();
           return start(recording, graph.get());
@@ -183,24 +205,26 @@ public final class RecordedPasses implements AutoCloseable {
         recording.close();
       } catch (RuntimeException unable) {
         recording.close();
-        refusal = String.valueOf(unable.getMessage()).lines().findFirst().orElse("");
+        refusal = reason(unable);
       }
     }
     asUsual.run();
-    return OptionalLong.empty();
+    return Optional.empty();
+  }
+
+  /** Says in words what libtorch refuses while a stream is recorded. */
+  private static String reason(Throwable failure) {
+    if (failure.getCause() != null) {
+      return reason(failure.getCause());
+    }
+    var message = String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
+    return message.contains("generator")
+        ? "passes draw random numbers"
+        : message.contains("when stream is capturing") ? "passes wait for the device" : message;
   }
 
   private long recorded() {
     return recordings.values().stream().filter(it -> it.graph != null).count();
-  }
-
-  private boolean isSmall() {
-    var memory = new DeviceMemory(device);
-    long bytes = memory.peakBytes() - memory.liveBytes();
-    if (bytes > MOST_BYTES) {
-      refusal = "passes take " + new ByteSize(bytes) + ", and so need none";
-    }
-    return bytes <= MOST_BYTES;
   }
 
   /** Returns what the run's summary should say. */

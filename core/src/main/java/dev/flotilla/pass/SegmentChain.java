@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /** The default pass: all parts one after the other, then backward, for one batch after another. */
@@ -28,6 +30,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   private boolean scoring;
   private @Nullable Divisors divisors;
   private Score lastScore = Score.NONE;
+  private List<Tensor> recordedOutputs = List.of();
 
   /** Creates the chain of a model for a rank. */
   public SegmentChain(BoundModel model, long seed, int rank) {
@@ -126,6 +129,10 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     var batch = given.withTargetsOn(model.device());
     try {
       var loss = MissingNativeException.explain(() -> divided(outputs, batch));
+      if (parts.isRecorded()) {
+        recordedOutputs =
+            outputs.tensors().stream().map(it -> TensorScope.keep(it.detach())).toList();
+      }
       // After the loss, which checks that outputs and targets fit together.
       if (scoring) {
         lastScore =
@@ -155,20 +162,34 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   /**
-   * Runs an action whose passes are recorded to be repeated with other batches; of one that fails
-   * nothing is left.
+   * Runs an action whose pass is recorded to be repeated with other batches.
+   *
+   * @param action given the outputs of the pass once it has run, which it then owns; of one that
+   *     fails nothing is left
    */
-  public <T> T whileRecorded(Supplier<T> action) {
+  public <T> T whileRecorded(Function<Supplier<List<Tensor>>, T> action) {
     parts.recorded(true);
     boolean isDone = false;
     try {
-      T result = action.get();
+      T result = action.apply(() -> recordedOutputs);
       isDone = true;
       return result;
     } finally {
       parts.recorded(false);
       if (!isDone) {
+        recordedOutputs.forEach(TensorScope::free);
         abandon();
+      }
+      recordedOutputs = List.of();
+    }
+  }
+
+  /** Counts right answers of a batch whose pass was repeated, if they are wanted. */
+  public void scoreRepeated(List<Tensor> outputs, Batch batch) {
+    if (scoring) {
+      try (var _ = TensorScope.open()) {
+        var known = batch.withTargetsOn(model.device());
+        lastScore = lastScore.plus(model.objective().score(new Activations(outputs), known));
       }
     }
   }

@@ -22,7 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,7 +106,7 @@ final class GradientPasses {
             && workers.checkpointing().isEmpty()
             && pool == null
             && division == null
-            && model.gate() == ParameterGate.OPEN
+            && ParameterGate.OPEN.equals(model.gate())
             && gradients.kept().isEmpty()
             && !model.arena().isHalf();
     if (!GraphRecorder.isWanted()) {
@@ -224,33 +226,37 @@ final class GradientPasses {
   }
 
   private void run(List<Batch> batches, MicroStep step) {
-    if (recorded == null || firstPasses != FirstPasses.DONE || chain.isScoring()) {
+    if (recorded == null || firstPasses != FirstPasses.DONE) {
       runNow(batches, step);
       return;
     }
     settling.run();
     long start = StepClock.now();
-    var terms =
+    var started =
         recorded.run(
             batches.getFirst(),
             List.of(model.arena().address(), gradients.isStale()),
+            !chain.isScoring(),
             () -> runNow(batches, step),
-            batch -> chain.whileRecorded(() -> start(batch, step)));
-    if (terms.isPresent()) {
-      gradients.replayed(terms.getAsLong());
+            batch -> chain.whileRecorded(outputs -> start(batch, step, outputs)));
+    if (started.isPresent()) {
+      gradients.replayed(started.get().terms());
+      chain.scoreRepeated(started.get().outputs(), batches.getFirst());
       clock.forwardSince(start);
     }
   }
 
   /** Starts what a pass does on the device; {@link Gradients#replayed} counts it. */
-  private long start(Batch batch, MicroStep step) {
+  private RecordedPasses.Started start(
+      Batch batch, MicroStep step, Supplier<List<Tensor>> outputs) {
     boolean wasStale = gradients.isStale();
     try (var _ = TensorScope.open()) {
       var losses = pass.forward(List.of(batch), step);
       losses.forEach(GradientPasses::requireTerms);
       losses.forEach(loss -> gradients.addLossSum(loss.sum()));
       model.arena().leaves().addAfter(() -> backwardCollected(losses, step));
-      return losses.stream().mapToLong(LossTerms::count).sum();
+      long terms = losses.stream().mapToLong(LossTerms::count).sum();
+      return new RecordedPasses.Started(terms, outputs.get());
     } finally {
       // What was recorded has replaced nothing yet.
       gradients.stale(wasStale);

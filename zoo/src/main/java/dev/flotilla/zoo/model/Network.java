@@ -18,7 +18,9 @@ public interface Network {
   /** Refuses samples that cannot go through. */
   void checkSamples(SampleForm form);
 
-  /** Tells whether passes may be recorded, as {@link dev.flotilla.model.Model#isRecordable} does. */
+  /**
+   * Tells whether passes may be recorded, as {@link dev.flotilla.model.Model#isRecordable} does.
+   */
   default boolean isRecordable() {
     return false;
   }
