@@ -37,6 +37,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Passes that are recorded and repeated do what passes do that are not: with other batches, other
@@ -154,7 +155,11 @@ record RecordedCheck(DeviceChoice device, Verdicts verdicts) {
   }
 
   private Trainer trainer(
-      Model model, Optimizer rule, List<String> notes, Path folder, Strategy... with) {
+      Model model,
+      Optimizer rule,
+      List<String> notes,
+      @Nullable Path folder,
+      Strategy... with) {
     var builder =
         Trainer.on(World.solo())
             .model(model)
