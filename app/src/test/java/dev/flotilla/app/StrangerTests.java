@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * namespaces; needs root, {@code ip} and {@code prlimit}.
  */
 @Tag("slow")
-@Timeout(1200)
+@Timeout(3600)
 class StrangerTests {
 
   private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 30);
@@ -62,7 +62,7 @@ class StrangerTests {
   private void trains(TwoHosts hosts, String name, long updates) {
     try (var first = start(hosts, 0, name, updates);
         var second = start(hosts, 1, name, updates)) {
-      first.await(Duration.ofMinutes(5)).expect(0);
+      first.await(Duration.ofMinutes(20)).expect(0);
       second.await().expect(0);
     }
   }
@@ -142,7 +142,7 @@ class StrangerTests {
     Process stranger =
         programs.start(
             hosts.stranger(), "stranger.log", Stranger.class, arguments.toArray(String[]::new));
-    assertThat(stranger.waitFor(400, TimeUnit.SECONDS)).isTrue();
+    assertThat(stranger.waitFor(60 + TRIES, TimeUnit.SECONDS)).isTrue();
     String said = Files.readString(folder.resolve("stranger.log"));
     assertThat(stranger.exitValue()).as(said).isZero();
     System.out.print(said);

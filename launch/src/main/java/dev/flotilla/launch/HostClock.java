@@ -11,6 +11,7 @@ import java.time.Instant;
  */
 final class HostClock {
 
+  @SuppressWarnings("TimeInStaticInitializer") // where this process begins to count
   private static final Instant ORIGIN = Instant.now().minusNanos(System.nanoTime());
 
   private HostClock() {}
