@@ -211,7 +211,7 @@ class CanaryTests {
     int files = 0;
     try (var all = Files.walk(folder)) {
       for (Path file : all.filter(Files::isRegularFile).toList()) {
-        if (!file.getParent().equals(folder)) {
+        if (!folder.equals(file.getParent())) {
           seen.add(file + "\n" + Files.readString(file, StandardCharsets.ISO_8859_1));
           files++;
         }

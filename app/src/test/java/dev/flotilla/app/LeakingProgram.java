@@ -5,9 +5,11 @@ public final class LeakingProgram {
 
   private LeakingProgram() {}
 
-  /** Fails at once. */
+  /** Fails at once, unless it is given something. */
   public static void main(String[] args) {
-    throw new IllegalStateException(
-        "cannot read %s with %s".formatted(System.getenv("MIRROR"), System.getenv("HF_TOKEN")));
+    if (args.length == 0) {
+      throw new IllegalStateException(
+          "cannot read %s with %s".formatted(System.getenv("MIRROR"), System.getenv("HF_TOKEN")));
+    }
   }
 }

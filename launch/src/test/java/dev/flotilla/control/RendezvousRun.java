@@ -174,11 +174,15 @@ final class RendezvousRun implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     isOver = true;
     links.forEach(it -> it.hold(false));
-    for (Thread thread : threads) {
-      thread.join(Duration.ofSeconds(30));
+    try {
+      for (Thread thread : threads) {
+        thread.join(Duration.ofSeconds(30));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
     clients.forEach(HistoryClient::kill);
     links.forEach(FlakyLink::close);
