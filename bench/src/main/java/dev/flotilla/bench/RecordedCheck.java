@@ -155,11 +155,7 @@ record RecordedCheck(DeviceChoice device, Verdicts verdicts) {
   }
 
   private Trainer trainer(
-      Model model,
-      Optimizer rule,
-      List<String> notes,
-      @Nullable Path folder,
-      Strategy... with) {
+      Model model, Optimizer rule, List<String> notes, @Nullable Path folder, Strategy... with) {
     var builder =
         Trainer.on(World.solo())
             .model(model)
