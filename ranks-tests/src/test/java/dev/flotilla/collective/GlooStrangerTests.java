@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(1200)
 class GlooStrangerTests {
 
-  private static final int RACES = Integer.getInteger("flotilla.test.races", 5);
+  private static final int RACES = Integer.getInteger("flotilla.test.races", 2);
 
   /** J4: the stranger has more connections. */
   private static final String FILES = "--nofile=512:512";
