@@ -25,10 +25,32 @@ final class PrefixGuard {
   /** Returns what of some bytes can be shown now; the rest may follow with the next ones. */
   byte[] guard(byte[] bytes) {
     var out = new ByteArrayOutputStream(bytes.length + MARK.length());
-    for (byte next : bytes) {
-      take(next, out);
+    int place = 0;
+    while (place < bytes.length) {
+      if (isAtStart) {
+        take(bytes[place++], out);
+      } else {
+        // Within a line nothing is looked at: ranks may print much.
+        int end = endOfLine(bytes, place);
+        out.write(bytes, place, end - place);
+        isAtStart = end > place && isLineEnd(bytes[end - 1]);
+        place = end;
+      }
     }
     return out.toByteArray();
+  }
+
+  /** Returns where the next line begins, or the end. */
+  private static int endOfLine(byte[] bytes, int from) {
+    int place = from;
+    while (place < bytes.length && !isLineEnd(bytes[place])) {
+      place++;
+    }
+    return Math.min(bytes.length, place + 1);
+  }
+
+  private static boolean isLineEnd(byte next) {
+    return next == '\n' || next == '\r';
   }
 
   /** Returns what was held back, when nothing will follow. */
@@ -38,15 +60,12 @@ final class PrefixGuard {
     return rest;
   }
 
+  /** Takes a byte before a line's first words are known. */
   private void take(byte next, ByteArrayOutputStream out) {
-    if (next == '\n' || next == '\r') {
+    if (isLineEnd(next)) {
       release(out);
       out.write(next);
       isAtStart = true;
-      return;
-    }
-    if (!isAtStart) {
-      out.write(next);
       return;
     }
     held.write(next);

@@ -26,10 +26,28 @@ final class TerminalFilter {
   /** Returns what of some bytes may be shown now; the rest may follow with the next ones. */
   byte[] filter(byte[] bytes, int count) {
     var out = new ByteArrayOutputStream(count + LONGEST_SEQUENCE);
-    for (int i = 0; i < count; i++) {
-      take(Byte.toUnsignedInt(bytes[i]), out);
+    int place = 0;
+    while (place < count) {
+      int end = sequence.size() == 0 ? endOfText(bytes, place, count) : place;
+      if (end > place) {
+        out.write(bytes, place, end - place);
+        place = end;
+      } else {
+        take(Byte.toUnsignedInt(bytes[place++]), out);
+      }
     }
     return out.toByteArray();
+  }
+
+  /** Returns where something comes that is not to be shown as it is, or the end. */
+  private static int endOfText(byte[] bytes, int from, int count) {
+    int place = from;
+    while (place < count
+        && isHarmless(Byte.toUnsignedInt(bytes[place]))
+        && Byte.toUnsignedInt(bytes[place]) != FIRST_OF_C1) {
+      place++;
+    }
+    return place;
   }
 
   /** Returns a whole text without what could command a terminal. */
