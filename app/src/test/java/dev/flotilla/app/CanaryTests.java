@@ -74,11 +74,9 @@ class CanaryTests {
             .with("MIRROR", "https://me:%s@mirror/x".formatted(secret("address")))
             .with(
                 JvmOptions.VARIABLE, PackedJars.QUICK_TO_START + " @" + folder.resolve("options"));
-    for (String name1 : SECRETS.keySet()) {
-      flotilla =
-          name1.equals(name1.toUpperCase(java.util.Locale.ROOT))
-              ? flotilla.with(name1, secret(name1))
-              : flotilla;
+    for (String place : SECRETS.keySet()) {
+      boolean isVariable = place.equals(place.toUpperCase(java.util.Locale.ROOT));
+      flotilla = isVariable ? flotilla.with(place, secret(place)) : flotilla;
     }
     return flotilla;
   }
@@ -104,7 +102,7 @@ class CanaryTests {
     String port = Integer.toString(freePort());
     try (var first = start(0, recipe, port);
         var second = start(1, recipe, port)) {
-      first.awaitTraining(folder.resolve("host0/work/run"));
+      first.awaitTraining(run());
       ask(first.rank(0));
       look(first, second);
       Running.signal("SEGV", second.rank(1));
@@ -112,8 +110,8 @@ class CanaryTests {
       second.await().expect(0);
     }
 
-    assertThat(folder.resolve("host0/work/run/report.html")).exists();
-    try (var crashes = Files.newDirectoryStream(folder.resolve("host1/work"), "hs_err_pid*.log")) {
+    assertThat(run().resolve("report.html")).exists();
+    try (var crashes = Files.newDirectoryStream(host("host1").work(), "hs_err_pid*.log")) {
       assertThat(crashes).as("reports of the crash").hasSize(1);
     }
     assertNothingIsFound();
@@ -132,8 +130,12 @@ class CanaryTests {
             "--max-restarts=1",
             "--max-steps=150",
             "--log-dir=log",
-            "--out=" + folder.resolve("host0/work/run"),
+            "--out=" + run(),
             recipe.toString());
+  }
+
+  private Path run() throws IOException {
+    return host("host0").work().resolve("run");
   }
 
   private static int freePort() throws IOException {

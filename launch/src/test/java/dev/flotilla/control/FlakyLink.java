@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A link between two hosts that can be cut, and can hold back what it carries. */
-final class FlakyLink implements AutoCloseable {
+public final class FlakyLink implements AutoCloseable {
 
   private static final int CHUNK = 1000;
 
@@ -24,14 +24,19 @@ final class FlakyLink implements AutoCloseable {
     this.target = target;
   }
 
-  static FlakyLink to(int target) throws IOException {
+  public static FlakyLink to(int target) throws IOException {
     var link = new FlakyLink(new ServerSocket(0, 50, InetAddress.getLoopbackAddress()), target);
     Thread.ofVirtual().start(link::serve);
     return link;
   }
 
-  int port() {
+  public int port() {
     return server.getLocalPort();
+  }
+
+  /** Whether anything has been connected since the last cut. */
+  public boolean isUsed() {
+    return !sockets.isEmpty();
   }
 
   /** Holds everything back from now on, or lets it through. */
@@ -40,7 +45,7 @@ final class FlakyLink implements AutoCloseable {
   }
 
   /** Ends all connections in the middle of what they carry; new ones are carried. */
-  void cut() {
+  public void cut() {
     sockets.forEach(FlakyLink::closeQuietly);
     sockets.clear();
   }
@@ -50,13 +55,21 @@ final class FlakyLink implements AutoCloseable {
       while (true) {
         Socket near = server.accept();
         sockets.add(near);
-        var far = new Socket(InetAddress.getLoopbackAddress(), target);
-        sockets.add(far);
-        Thread.ofVirtual().start(() -> carry(near, far));
-        Thread.ofVirtual().start(() -> carry(far, near));
+        connect(near);
       }
     } catch (IOException closed) {
       cut();
+    }
+  }
+
+  private void connect(Socket near) {
+    try {
+      var far = new Socket(InetAddress.getLoopbackAddress(), target);
+      sockets.add(far);
+      Thread.ofVirtual().start(() -> carry(near, far));
+      Thread.ofVirtual().start(() -> carry(far, near));
+    } catch (IOException refused) {
+      closeQuietly(near);
     }
   }
 

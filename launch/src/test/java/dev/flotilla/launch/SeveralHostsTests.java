@@ -2,6 +2,7 @@ package dev.flotilla.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.control.FlakyLink;
 import dev.flotilla.control.JobKey;
 import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.world.ExitCodes;
@@ -170,16 +171,16 @@ class SeveralHostsTests {
   @Execution(ExecutionMode.CONCURRENT)
   @Test
   void aLostConnectionIsDialledAgain() throws Exception {
-    try (var relay = Relay.to(port + 1)) {
+    try (var link = FlakyLink.to(port + 1)) {
       String key = JobKey.newText();
       start(0, key, 0, "*:link", "*:train:100000/20");
-      port = relay.port() - 1;
+      port = link.port() - 1;
       start(1, key, 0, "*:link", "*:train:100000/20");
       awaitRanks();
-      Awaitility.await().until(relay::isUsed);
+      Awaitility.await().until(link::isUsed);
       Thread.sleep(1000);
 
-      relay.cut();
+      link.cut();
 
       for (LauncherProcess host : hosts) {
         Awaitility.await().until(() -> host.out().contains("is connected again"));
