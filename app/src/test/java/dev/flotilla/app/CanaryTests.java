@@ -3,10 +3,10 @@ package dev.flotilla.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.control.JobKey;
+import dev.flotilla.testkit.FreePorts;
 import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -99,7 +99,7 @@ class CanaryTests {
             tensorboard: {dir: '%s/of-%s'}
             """
                 .formatted(folder, secret("GITHUB_TOKEN")));
-    String port = Integer.toString(freePort());
+    String port = Integer.toString(FreePorts.next());
     try (var first = start(0, recipe, port);
         var second = start(1, recipe, port)) {
       first.awaitTraining(run());
@@ -136,12 +136,6 @@ class CanaryTests {
 
   private Path run() throws IOException {
     return host("host0").work().resolve("run");
-  }
-
-  private static int freePort() throws IOException {
-    try (var socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
   }
 
   /** Asks for metrics as somebody would who has a password for them. */

@@ -4,9 +4,8 @@ import static dev.flotilla.app.cluster.YamlDocuments.at;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.app.cluster.YamlDocuments;
+import dev.flotilla.testkit.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +47,7 @@ class ClusterExportTests {
   void podsOfAJobSetTrainTogether() throws IOException {
     var container = at(export("jobset"), "spec", "replicatedJobs", 0, "template", "spec");
     var args = args(at(container, "template", "spec", "containers", 0, "args"));
-    int port = freePort();
+    int port = FreePorts.next();
     args.set(args.indexOf("--master-port") + 1, String.valueOf(port));
     args.set(args.indexOf("--master-addr") + 1, "127.0.0.1");
     train(args, flotilla, "JOB_COMPLETION_INDEX");
@@ -62,7 +61,7 @@ class ClusterExportTests {
             .with("PET_NNODES", at(trainer, "numNodes"))
             .with("PET_NPROC_PER_NODE", at(trainer, "numProcPerNode"))
             .with("PET_MASTER_ADDR", "127.0.0.1")
-            .with("PET_MASTER_PORT", freePort());
+            .with("PET_MASTER_PORT", FreePorts.next());
     train(args(at(trainer, "args")), kubeflow, "PET_NODE_RANK");
   }
 
@@ -128,11 +127,5 @@ class ClusterExportTests {
               .replace("/runs/", ""));
     }
     return args;
-  }
-
-  private static int freePort() throws IOException {
-    try (var server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-      return server.getLocalPort();
-    }
   }
 }

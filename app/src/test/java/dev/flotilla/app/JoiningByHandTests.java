@@ -2,6 +2,7 @@ package dev.flotilla.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.testkit.FreePorts;
 import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -23,7 +24,7 @@ class JoiningByHandTests {
 
   @Test
   void ranksStartedByHandTrainTogether() throws IOException {
-    int port = freePort();
+    int port = FreePorts.next();
     try (var first = start(0, port);
         var second = start(1, port)) {
       assertThat(first.await().expect(0).out()).contains("on 2 ranks", "done: accuracy ");
@@ -37,7 +38,7 @@ class JoiningByHandTests {
 
   @Test
   void ranksWithDifferentRecipesAreToldApartBeforeTheyTrain() throws IOException {
-    int port = freePort();
+    int port = FreePorts.next();
     try (var first = start(0, port, "--set=optimizer.lr=0.1");
         var second = start(1, port, "--set=optimizer.lr=0.2")) {
       awaitMeeting(second, port);
@@ -64,7 +65,7 @@ class JoiningByHandTests {
 
   @Test
   void aMasterThatCannotBeReachedIsNamed() throws IOException {
-    int port = freePort();
+    int port = FreePorts.next();
     try (var rank = start(1, port, "--set=join_timeout=1s")) {
       var ended = rank.await().expect(ExitCodes.RENDEZVOUS_FAILED).explainsItself();
       assertThat(ended.err())
@@ -75,7 +76,7 @@ class JoiningByHandTests {
 
   @Test
   void aRankThatDoesNotComeIsNamed() throws IOException {
-    try (var rank = start(0, freePort(), "--set=join_timeout=1s")) {
+    try (var rank = start(0, FreePorts.next(), "--set=join_timeout=1s")) {
       var ended = rank.await().expect(ExitCodes.RENDEZVOUS_FAILED).explainsItself();
       assertThat(ended.err()).contains("rank 1 of 2 did not arrive");
     }
@@ -111,11 +112,5 @@ class JoiningByHandTests {
     arguments.addAll(List.of("--set=model={name: mlp, hidden: [16]}", "--set=threads=1"));
     arguments.addAll(List.of(more));
     return flotilla.start(arguments.toArray(String[]::new));
-  }
-
-  private static int freePort() throws IOException {
-    try (var server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-      return server.getLocalPort();
-    }
   }
 }

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** The launchers of a job of two hosts, which are both this one; they end with this. */
 final class HostLaunchers implements AutoCloseable {
@@ -30,14 +31,18 @@ final class HostLaunchers implements AutoCloseable {
     this.key = key;
   }
 
-  /** Returns a port that is free, as is the next one. */
+  /**
+   * Returns a port that is free, as is the next one; below those that the system gives to
+   * connections, so that another process does not get it by chance.
+   */
   static int freePort() throws IOException {
     for (int i = 0; i < 100; i++) {
-      try (var socket = new ServerSocket(0);
-          var next = new ServerSocket(socket.getLocalPort() + 1)) {
-        return next.getLocalPort() - 1;
-      } catch (IOException | IllegalArgumentException taken) {
-        // The next one is taken: another pair.
+      int port = ThreadLocalRandom.current().nextInt(12_000, 32_000);
+      try (var _ = new ServerSocket(port);
+          var _ = new ServerSocket(port + 1)) {
+        return port;
+      } catch (IOException taken) {
+        // Another pair.
       }
     }
     throw new IOException("no two ports in a row are free");

@@ -8,7 +8,6 @@ import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,9 +36,7 @@ class SeveralHostsTests {
 
   @BeforeEach
   void choosePort() throws IOException {
-    try (var socket = new ServerSocket(0)) {
-      port = socket.getLocalPort();
-    }
+    port = HostLaunchers.freePort();
   }
 
   @AfterEach

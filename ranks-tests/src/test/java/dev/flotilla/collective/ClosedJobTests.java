@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.control.JobKey;
 import dev.flotilla.launch.RankCommand;
+import dev.flotilla.testkit.FreePorts;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -33,7 +33,7 @@ class ClosedJobTests {
   void ranksMeetThroughTheirLaunchersAndListenNowhereAfterwards(int nodes) throws Exception {
     Path key = Files.writeString(folder.resolve("key"), JobKey.newText());
     Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
-    String port = Integer.toString(freePort());
+    String port = Integer.toString(FreePorts.next());
     var hosts = new ArrayList<Process>();
     try {
       for (int node = 0; node < nodes; node++) {
@@ -70,12 +70,6 @@ class ClosedJobTests {
         .redirectErrorStream(true)
         .redirectOutput(folder.resolve("out" + node).toFile())
         .start();
-  }
-
-  private static int freePort() throws IOException {
-    try (var socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.testkit.FreePorts;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
@@ -47,7 +48,7 @@ class JoiningTests {
 
   @Test
   void ranksThatDidNotArriveAtTheMasterAreNamed() throws IOException {
-    var master = new Rendezvous.Tcp("127.0.0.1", freePort(), false);
+    var master = new Rendezvous.Tcp("127.0.0.1", FreePorts.next(), false);
     assertThat(failureOf(world(0, 2, master), IMPATIENT))
         .hasMessageContaining("at " + "127.0.0.1:" + master.port())
         .hasMessageContaining("rank 1 of 2 did not arrive");
@@ -55,7 +56,7 @@ class JoiningTests {
 
   @Test
   void unreachableMasterIsNamed() throws IOException {
-    var master = new Rendezvous.Tcp("127.0.0.1", freePort(), false);
+    var master = new Rendezvous.Tcp("127.0.0.1", FreePorts.next(), false);
     var failure = failureOf(world(1, 2, master), IMPATIENT);
     assertThat(failure).hasMessageContaining("rank 1 could not reach the master at 127.0.0.1:");
     assertThat(failure.exitCode()).isEqualTo(6);
@@ -63,7 +64,7 @@ class JoiningTests {
 
   @Test
   void masterThatComesLateIsWaitedFor() throws IOException {
-    var master = new Rendezvous.Tcp("127.0.0.1", freePort(), false);
+    var master = new Rendezvous.Tcp("127.0.0.1", FreePorts.next(), false);
     var sizes =
         Ranks.of(2)
             .callWorlds(
@@ -105,7 +106,7 @@ class JoiningTests {
 
   @Test
   void networkInterfaceCanBeChosen() throws IOException {
-    var master = new Rendezvous.Tcp("127.0.0.1", freePort(), false);
+    var master = new Rendezvous.Tcp("127.0.0.1", FreePorts.next(), false);
     var sizes =
         Ranks.of(2)
             .callWorlds(
@@ -124,7 +125,7 @@ class JoiningTests {
 
   @Test
   void leaderWaitsForReadersBeforeItTakesTheStoreAway() throws IOException {
-    var master = new Rendezvous.Tcp("127.0.0.1", freePort(), false);
+    var master = new Rendezvous.Tcp("127.0.0.1", FreePorts.next(), false);
     Ranks.of(3)
         .callWorlds(
             world -> {
@@ -146,11 +147,5 @@ class JoiningTests {
 
   private static World world(int rank, int size, Rendezvous rendezvous) {
     return new World(rank, size, rank, size, 0, 1, rendezvous);
-  }
-
-  private static int freePort() throws IOException {
-    try (var server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-      return server.getLocalPort();
-    }
   }
 }

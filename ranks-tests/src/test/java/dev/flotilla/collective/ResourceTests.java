@@ -2,13 +2,12 @@ package dev.flotilla.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.testkit.FreePorts;
 import dev.flotilla.testkit.RankProcesses;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.world.Rendezvous;
 import dev.flotilla.world.World;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -45,7 +44,7 @@ class ResourceTests {
   }
 
   private static void joinAndLeaveOverTcp() throws IOException {
-    var master = new Rendezvous.Tcp("127.0.0.1", freePort(), false);
+    var master = new Rendezvous.Tcp("127.0.0.1", FreePorts.next(), false);
     Ranks.of(2)
         .callWorlds(
             world -> {
@@ -58,7 +57,7 @@ class ResourceTests {
 
   @Test
   void oneHostListensOnLoopbackAlone() throws Exception {
-    int port = freePort();
+    int port = FreePorts.next();
     var master = new Rendezvous.Tcp("localhost", port, false);
     Ranks.run(2, group -> assertThat(foreignSockets()).isEmpty());
     Ranks.of(2)
@@ -100,12 +99,6 @@ class ResourceTests {
 
   private static World over(Rendezvous rendezvous, World world) {
     return new World(world.rank(), world.size(), world.rank(), world.size(), 0, 1, rendezvous);
-  }
-
-  private static int freePort() throws IOException {
-    try (var server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-      return server.getLocalPort();
-    }
   }
 
   private static long entries(String folder) throws IOException {
