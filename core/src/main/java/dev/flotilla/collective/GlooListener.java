@@ -1,9 +1,12 @@
 package dev.flotilla.collective;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.flotilla.collective.CFunction.CError;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -12,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -27,6 +29,11 @@ final class GlooListener {
   private static final int FAMILY_INET = 2;
   private static final int STREAM_CLOSED_ON_EXEC = 1 | 0x80000;
 
+  private static final int LEVEL_OF_SOCKETS = 1;
+  private static final int IS_LISTENING = 30;
+
+  private static final CFunction GET_OPTION =
+      CFunction.find("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
   private static final CFunction SOCKET = CFunction.find("socket", JAVA_INT, JAVA_INT, JAVA_INT);
   private static final CFunction DUP2 = CFunction.find("dup2", JAVA_INT, JAVA_INT);
   private static final CFunction CLOSE = CFunction.find("close", JAVA_INT);
@@ -136,23 +143,34 @@ final class GlooListener {
     }
   }
 
-  /** Returns the descriptors of this process that listen, by the name of their socket. */
+  /**
+   * Returns the descriptors of this process that listen, by the name of their socket. Asks each
+   * socket: the kernel goes through its whole table to list all of them.
+   */
   private static Map<String, Integer> listening() {
     var found = new HashMap<String, Integer>();
     try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-      Map<String, KernelSocket> sockets =
-          KernelSocket.all().stream()
-              .filter(KernelSocket::isListening)
-              .collect(Collectors.toMap(KernelSocket::name, Function.identity(), (a, _) -> a));
-      for (Path descriptor : all) {
-        String target = target(descriptor);
-        if (sockets.containsKey(target)) {
-          found.put(target, Integer.valueOf(String.valueOf(descriptor.getFileName())));
+      for (Path link : all) {
+        String target = target(link);
+        int descriptor = Integer.parseInt(String.valueOf(link.getFileName()));
+        if (target.startsWith("socket:") && isListening(descriptor)) {
+          found.put(target, descriptor);
         }
       }
       return found;
     } catch (IOException e) {
       return new HashMap<>();
+    }
+  }
+
+  private static boolean isListening(int descriptor) {
+    try (var arena = Arena.ofConfined()) {
+      MemorySegment answer = arena.allocate(JAVA_INT);
+      MemorySegment size = arena.allocateFrom(JAVA_INT, (int) JAVA_INT.byteSize());
+      GET_OPTION.call(descriptor, LEVEL_OF_SOCKETS, IS_LISTENING, answer, size);
+      return answer.get(JAVA_INT, 0) != 0;
+    } catch (CError closedMeanwhile) {
+      return false;
     }
   }
 
