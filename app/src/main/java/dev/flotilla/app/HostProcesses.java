@@ -1,11 +1,13 @@
 package dev.flotilla.app;
 
 import dev.flotilla.settings.ConfigException;
+import dev.flotilla.world.RankEnvironment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Runs one process per test host to the end; if one fails, none is left. */
@@ -47,9 +49,9 @@ final class HostProcesses {
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.redirectOutput(log.toFile());
     // One thread for each of several libraries; on shared cores more would fight each other.
-    builder
-        .environment()
-        .putAll(java.util.Map.of("OMP_NUM_THREADS", "1", "OPENBLAS_NUM_THREADS", "1"));
+    var environment = builder.environment();
+    environment.putAll(Map.of(RankEnvironment.OMP_NUM_THREADS, "1", "OPENBLAS_NUM_THREADS", "1"));
+    environment.putIfAbsent(RankEnvironment.MALLOC_ARENA_MAX, RankEnvironment.MALLOC_ARENAS);
     return builder.start();
   }
 

@@ -36,7 +36,7 @@ public record Link(double latency, double secondsPerByte) {
     if (large < SHORT) {
       small = Math.min(small, seconds(collective, device, SMALL, 4 * REPEATS));
       elements = LARGER;
-      large = seconds(collective, device, elements, REPEATS);
+      large = seconds(collective, device, elements, 3 * REPEATS);
     }
     double perByte = Math.max(1e-10, (large - small) / (4.0 * (elements - SMALL)));
     return new Link(Math.max(1e-6, small - perByte * 4.0 * SMALL), perByte);

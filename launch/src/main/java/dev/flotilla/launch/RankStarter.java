@@ -90,6 +90,9 @@ final class RankStarter {
         inherited.getOrDefault(
             RankEnvironment.OMP_NUM_THREADS,
             Integer.toString(Math.max(1, cores / settings.processes()))));
+    variables.put(
+        RankEnvironment.MALLOC_ARENA_MAX,
+        inherited.getOrDefault(RankEnvironment.MALLOC_ARENA_MAX, RankEnvironment.MALLOC_ARENAS));
     variables.put(RankEnvironment.ERROR_FILE, folder.errorFile(local, attempt).toString());
     variables.put(RankEnvironment.CONTROL_FOLDER, folder.path().toString());
     variables.put(RankEnvironment.LAUNCHER_PID, Long.toString(ProcessHandle.current().pid()));

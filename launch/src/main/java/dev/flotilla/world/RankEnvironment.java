@@ -62,6 +62,16 @@ public final class RankEnvironment {
   /** Threads of an OpenMP region. */
   public static final String OMP_NUM_THREADS = "OMP_NUM_THREADS";
 
+  /**
+   * Heaps of the C library among a process's threads. With more than one, what a thread frees is
+   * kept for that thread's like: gathered parameters and gradients, which exchanging threads
+   * allocate, then take their memory several times.
+   */
+  public static final String MALLOC_ARENA_MAX = "MALLOC_ARENA_MAX";
+
+  /** How many heaps a process that trains has where the user has not said it. */
+  public static final String MALLOC_ARENAS = "1";
+
   /** Index of a pod of an indexed Kubernetes job; a host number to the launcher. */
   public static final String JOB_COMPLETION_INDEX = "JOB_COMPLETION_INDEX";
 

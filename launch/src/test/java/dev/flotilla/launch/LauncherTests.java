@@ -53,15 +53,21 @@ class LauncherTests {
 
   @Test
   void tellsRanksTheirPlaceOnOneHost() throws IOException {
-    launch.without("OMP_NUM_THREADS");
+    launch.without("OMP_NUM_THREADS").without("MALLOC_ARENA_MAX");
     launch.run(
-        2, "*:place", "*:env:MASTER_ADDR", "*:env:OMP_NUM_THREADS", "*:env:FLOTILLA_TERMINAL");
+        2,
+        "*:place",
+        "*:env:MASTER_ADDR",
+        "*:env:OMP_NUM_THREADS",
+        "*:env:MALLOC_ARENA_MAX",
+        "*:env:FLOTILLA_TERMINAL");
 
     assertThat(Files.readString(launch.log(1)))
         .contains("rank=1, size=2, localRank=1, localSize=2, nodeRank=0, nodes=1")
         .contains("SharedFile[file=" + folder.resolve("flotilla-launch-"))
         .contains("MASTER_ADDR=127.0.0.1")
         .contains("OMP_NUM_THREADS=2")
+        .contains("MALLOC_ARENA_MAX=1")
         .contains("FLOTILLA_TERMINAL=null");
   }
 
@@ -93,15 +99,24 @@ class LauncherTests {
             Duration.ofSeconds(5),
             new FailurePolicy(
                 0, Duration.ofSeconds(30), Duration.ofSeconds(8), Optional.empty(), true, false));
-    launch.with("FLOTILLA_RENDEZVOUS_FILE", "/stale").with("OMP_NUM_THREADS", "7");
+    launch
+        .with("FLOTILLA_RENDEZVOUS_FILE", "/stale")
+        .with("OMP_NUM_THREADS", "7")
+        .with("MALLOC_ARENA_MAX", "3");
 
-    launch.run(settings, "*:place", "*:env:PADDLE_CURRENT_ENDPOINT", "*:env:OMP_NUM_THREADS");
+    launch.run(
+        settings,
+        "*:place",
+        "*:env:PADDLE_CURRENT_ENDPOINT",
+        "*:env:OMP_NUM_THREADS",
+        "*:env:MALLOC_ARENA_MAX");
 
     assertThat(Files.readString(launch.log(1)))
         .contains("rank=3, size=4, localRank=1, localSize=2, nodeRank=1, nodes=2")
         .contains("Tcp[host=10.1.2.3, port=4567, hostedElsewhere=false]")
         .contains("PADDLE_CURRENT_ENDPOINT=10.1.2.4:6071")
-        .contains("OMP_NUM_THREADS=7");
+        .contains("OMP_NUM_THREADS=7")
+        .contains("MALLOC_ARENA_MAX=3");
     assertThat(Files.readAllLines(launch.logs().resolve("endpoints.log")))
         .contains("10.1.2.3:1", "10.1.2.4:2");
     assertThat(launch.err()).contains("flotilla: warning: INSECURE: the 2 hosts have no key");

@@ -33,7 +33,7 @@ final class LinkMeter implements AutoCloseable {
   private static final int MOST_BYTES = 8 << 20;
   private static final double SECONDS = 0.06;
   private static final double SHORT = 0.02;
-  private static final int REPEATS = 6;
+  private static final int REPEATS = 12;
   private static final int LONGEST_WAIT_MILLIS = 4000;
   private static final int TOKEN_BYTES = 16;
 
