@@ -63,14 +63,14 @@ public final class RankEnvironment {
   public static final String OMP_NUM_THREADS = "OMP_NUM_THREADS";
 
   /**
-   * Heaps of the C library among a process's threads. With more than one, what a thread frees is
-   * kept for that thread's like: gathered parameters and gradients, which exchanging threads
-   * allocate, then take their memory several times.
+   * Most heaps that the C library has for a process's threads. What a thread frees is kept for the
+   * threads of its heap: gathered parameters and gradients, which exchanging threads allocate, take
+   * their memory several times where there are many.
    */
   public static final String MALLOC_ARENA_MAX = "MALLOC_ARENA_MAX";
 
-  /** How many heaps a process that trains has where the user has not said it. */
-  public static final String MALLOC_ARENAS = "1";
+  /** How many where the user has not said it: one for the thread that trains, one for others. */
+  public static final String MALLOC_ARENAS = "2";
 
   /** Index of a pod of an indexed Kubernetes job; a host number to the launcher. */
   public static final String JOB_COMPLETION_INDEX = "JOB_COMPLETION_INDEX";
