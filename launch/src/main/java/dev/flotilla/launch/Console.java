@@ -41,7 +41,7 @@ final class Console {
   void passRest() {
     lock.lock();
     try {
-      out.writeBytes(guard.rest());
+      out.writeBytes(guard.endLine());
       out.flush();
     } finally {
       lock.unlock();
@@ -68,7 +68,7 @@ final class Console {
     boolean locked = tryLock();
     try {
       if (insideLine) {
-        out.writeBytes(guard.rest());
+        out.writeBytes(guard.endLine());
         out.println();
         out.flush();
         insideLine = false;

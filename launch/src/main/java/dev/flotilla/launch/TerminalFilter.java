@@ -9,15 +9,20 @@ import java.nio.charset.StandardCharsets;
  * <p>What a rank or another host says may hold anything: sequences that change the title, move the
  * cursor over earlier lines, or type into the shell. Text, line ends, tabulators, carriage returns,
  * colours and the erasing of a line pass; every other control character becomes a question mark.
- * Sequences may be cut anywhere between two calls.
+ * So does what is not UTF-8, as some terminals take a single byte for a control character, and what
+ * changes the direction of text or cannot be seen, but for the joiners that scripts need. Sequences
+ * and characters may be cut anywhere between two calls; what passes is made of whole characters.
  */
 final class TerminalFilter {
 
   private static final int ESCAPE = 0x1b;
   private static final int DELETE = 0x7f;
 
-  /** Begins the two bytes in UTF-8 of what are control characters as well. */
-  private static final int FIRST_OF_C1 = 0xc2;
+  /** The first byte that is not ASCII. */
+  private static final int BEYOND_ASCII = 0x80;
+
+  private static final int NON_JOINER = 0x200c;
+  private static final int JOINER = 0x200d;
 
   private static final int LONGEST_SEQUENCE = 32;
 
@@ -43,8 +48,8 @@ final class TerminalFilter {
   private static int endOfText(byte[] bytes, int from, int count) {
     int place = from;
     while (place < count
-        && isHarmless(Byte.toUnsignedInt(bytes[place]))
-        && Byte.toUnsignedInt(bytes[place]) != FIRST_OF_C1) {
+        && bytes[place] >= 0
+        && isHarmless(Byte.toUnsignedInt(bytes[place]))) {
       place++;
     }
     return place;
@@ -61,10 +66,10 @@ final class TerminalFilter {
   private void take(int next, ByteArrayOutputStream out) {
     if (sequence.size() > 0) {
       proceed(next, out);
-    } else if (next == ESCAPE || next == FIRST_OF_C1) {
+    } else if (next == ESCAPE || length(next) > 1) {
       sequence.write(next);
     } else {
-      out.write(isHarmless(next) ? next : '?');
+      out.write(next < BEYOND_ASCII && isHarmless(next) ? next : '?');
     }
   }
 
@@ -72,15 +77,44 @@ final class TerminalFilter {
     return (next >= ' ' && next != DELETE) || next == '\n' || next == '\r' || next == '\t';
   }
 
+  /** Returns of how many bytes a character in UTF-8 is that begins so; 0 if none does. */
+  static int length(int first) {
+    if (first < BEYOND_ASCII) {
+      return 1;
+    }
+    return first < 0xc2 || first > 0xf4 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  }
+
   private void proceed(int next, ByteArrayOutputStream out) {
+    int first = Byte.toUnsignedInt(sequence.toByteArray()[0]);
+    if (first == ESCAPE) {
+      proceedSequence(next, out);
+    } else if (next >> 6 != 2) {
+      end(false, true, next, out);
+    } else {
+      sequence.write(next);
+      if (sequence.size() == length(first)) {
+        end(isShown(sequence.toString(StandardCharsets.UTF_8)), false, next, out);
+      }
+    }
+  }
+
+  /** What is no character is read as a replacement for one. */
+  private static boolean isShown(String character) {
+    int code = character.codePointAt(0);
+    return switch (Character.getType(code)) {
+      case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
+      case Character.FORMAT -> code == NON_JOINER || code == JOINER;
+      default -> code != '\ufffd';
+    };
+  }
+
+  private void proceedSequence(int next, ByteArrayOutputStream out) {
     int place = sequence.size();
-    boolean isC1 = place == 1 && sequence.toByteArray()[0] == (byte) FIRST_OF_C1;
     sequence.write(next);
-    if (isC1) {
-      end(next >= 0xa0 && next <= 0xbf, next < 0x80 || next > 0xbf, next, out);
-    } else if (place == 1 ? next != '[' : isEnd(next)) {
+    if (place == 1 ? next != '[' : isEnd(next)) {
       boolean isColour = place > 1 && (next == 'm' || next == 'K');
-      end(isColour, next < ' ' || next == FIRST_OF_C1, next, out);
+      end(isColour, next < ' ' || next >= BEYOND_ASCII, next, out);
     } else if (place == LONGEST_SEQUENCE) {
       end(false, false, next, out);
     }

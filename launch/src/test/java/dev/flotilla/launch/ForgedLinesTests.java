@@ -44,6 +44,8 @@ class ForgedLinesTests {
     "see flotilla: x\\n, see flotilla: x\\n",
     "flotilla trains\\n, flotilla trains\\n",
     "flot\\nilla: x\\n, flot\\nilla: x\\n",
+    "\u200dflot\ufe0filla: x\\n, | \u200dflot\ufe0filla: x\\n",
+    "船 flotilla: x\\n, 船 flotilla: x\\n",
   })
   void aLineThatLooksLikeTheLaunchersOwnIsMarked(String said, String shown) {
     for (int chunk : new int[] {1, 3, 1000}) {
@@ -58,7 +60,7 @@ class ForgedLinesTests {
     var random = new Random(11);
     var parts =
         new String[] {
-          "flotilla:", "\n", "\r", "\033[31m", "\033", "[K", "flot", "illa: ", " ", "x"
+          "flotilla:", "\n", "\r", "\033[31m", "\033", "[K", "flot", "illa: ", " ", "x", "\u200d", "船"
         };
     for (int round = 0; round < 20_000; round++) {
       out.reset();
@@ -66,11 +68,40 @@ class ForgedLinesTests {
       for (int i = random.nextInt(12); i > 0; i--) {
         said.append(parts[random.nextInt(parts.length)]);
       }
-      pass(said.append('\n').toString(), 1 + random.nextInt(9));
-      assertThat(FORGED.matcher(out.toString(StandardCharsets.UTF_8)).find())
+      int cut = random.nextInt(said.length() + 1);
+      int chunk = 1 + random.nextInt(9);
+      pass(said.substring(0, cut), chunk);
+      if (random.nextBoolean()) {
+        console.say("words of its own");
+      }
+      pass(said.append('\n').substring(cut), chunk);
+      assertThat(FORGED.matcher(seen(out)).find())
           .as(said.toString())
           .isFalse();
     }
+  }
+
+  /** Characters that take no place cannot be seen. */
+  private static String seen(ByteArrayOutputStream stream) {
+    return stream.toString(StandardCharsets.UTF_8).replaceAll("[\\p{Mn}\\p{Me}\\p{Cf}]", "");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"x, x\\n", "flot, flot\\n", "\\033[31m, \\033[31m\\n"})
+  void afterTheLaunchersWordsALineBeginsAnew(String begun, String shown) {
+    pass(begun.translateEscapes(), 10);
+    console.say("words of its own");
+    pass("flotilla: rank 2 failed\n", 10);
+
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .isEqualTo(shown.translateEscapes() + "| flotilla: rank 2 failed\n");
+  }
+
+  @Test
+  void coloursWithoutEndAreNotHeldBack() {
+    pass("\033[31m".repeat(1000) + "flotilla: x\n", 7);
+
+    assertThat(out.toString(StandardCharsets.UTF_8)).startsWith("| \033[31m");
   }
 
   @Test
