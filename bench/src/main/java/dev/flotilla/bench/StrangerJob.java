@@ -83,11 +83,16 @@ final class StrangerJob implements AutoCloseable {
     }
   }
 
-  /** Returns how long the processors have worked for the launchers. */
+  /** Returns how long processors have worked for the launchers. */
   double launcherSeconds() {
+    return launchers.stream().map(Process::toHandle).mapToDouble(ProcessorTime::seconds).sum();
+  }
+
+  /** Returns how long processors have worked for the ranks. */
+  double rankSeconds() {
     return launchers.stream()
-        .map(it -> it.info().totalCpuDuration().orElse(Duration.ZERO))
-        .mapToDouble(it -> it.toNanos() / 1e9)
+        .flatMap(Process::descendants)
+        .mapToDouble(ProcessorTime::seconds)
         .sum();
   }
 

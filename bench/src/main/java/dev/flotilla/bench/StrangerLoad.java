@@ -15,15 +15,15 @@ import java.util.Locale;
 
 /**
  * What somebody without the key costs a job of two hosts, who reaches all of its ports: {@code
- * bench/run StrangerLoad flood|tries|start [PAIRS [SECONDS [OPTION…]]]}, options being the
+ * bench/run StrangerLoad flood|tries|start [ROUNDS [SECONDS [OPTION…]]]}, options being the
  * launcher's, {@code --secure} for example.
  *
- * <p>{@code flood} and {@code tries} compare the time of a step beside a {@linkplain StrangerAttack
- * stranger} with that alone, in turns of some seconds; {@code start} the time until the first step,
- * with a flood from before the start on, of the launchers' port and with {@code --secure} of all
- * others. The hosts are network namespaces, as is the stranger's. He has the last processor for
- * himself, as he would be on another host, and the job all others. Needs root, {@code ip}, {@code
- * taskset} and two processors.
+ * <p>{@code flood} and {@code tries} compare the {@linkplain StrangerTurns time of a step} while a
+ * {@linkplain StrangerAttack stranger} does the same to the job, to somebody else, and nothing;
+ * {@code start} the time until the first step, with a flood from before the start on, of the
+ * launchers' port and with {@code --secure} of all others. The hosts are network namespaces, as is
+ * the stranger's. He has the last processor for himself, as he would be on another host, and the
+ * job all others. Needs root, {@code ip}, {@code taskset} and two processors.
  */
 public final class StrangerLoad {
 
@@ -44,7 +44,7 @@ public final class StrangerLoad {
     this.network = network;
     this.folder = folder;
     this.options = options;
-    this.stranger = new StrangerProcess(network.stranger());
+    this.stranger = new StrangerProcess(network);
   }
 
   /** Prints the ratio, or the difference. */
@@ -70,47 +70,13 @@ public final class StrangerLoad {
     try (var job = job()) {
       job.awaitSteps(1, STARTING_TAKES);
       Thread.sleep(WARM_UP);
-      stranger.ask("to " + String.join(" ", job.ports()));
       System.out.println("open to others: " + job.ports());
-      var ratios = new double[pairs];
-      for (int pair = 0; pair < pairs; pair++) {
-        boolean isLoadFirst = pair % 2 == 1;
-        double first = step(job, isLoadFirst ? what : "off", seconds);
-        double second = step(job, isLoadFirst ? "off" : what, seconds);
-        ratios[pair] = isLoadFirst ? first / second : second / first;
+      var turns = new StrangerTurns(job, stranger, what, seconds);
+      for (int round = 0; round < pairs; round++) {
+        turns.round();
       }
-      Arrays.sort(ratios);
-      System.out.printf(
-          Locale.ROOT,
-          "%s %s: step / step alone: median %.4f, quartiles %.4f to %.4f, %d pairs of %d s%n",
-          what,
-          options,
-          ratios[pairs / 2],
-          ratios[pairs / 4],
-          ratios[pairs * 3 / 4],
-          pairs,
-          seconds);
-      return ratios[pairs / 2] <= MOST_STEP && isReached(what);
+      return turns.report(options) <= MOST_STEP && isReached(what);
     }
-  }
-
-  /** Returns the median time of a step in milliseconds. */
-  private double step(StrangerJob job, String order, int seconds) throws Exception {
-    stranger.ask(order);
-    double before = job.launcherSeconds();
-    int from = job.steps();
-    Thread.sleep(Duration.ofSeconds(seconds));
-    double[] times = job.millis(from);
-    double launchers = (job.launcherSeconds() - before) / seconds;
-    String rate = stranger.ask("off");
-    System.out.printf(
-        Locale.ROOT,
-        "%-6s %.2f ms, launchers use %.1f %% of a processor; stranger so far %s a second%n",
-        order,
-        times[times.length / 2],
-        100 * launchers,
-        rate);
-    return times[times.length / 2];
   }
 
   /** On a host that is busy otherwise, attackers get nowhere. */

@@ -7,10 +7,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two network namespaces with a cable between them, and a third that reaches both; needs root and
- * {@code ip}.
+ * Two network namespaces with a cable between them, a third, the stranger's, that reaches both, and
+ * a fourth that he alone reaches; needs root and {@code ip}.
  */
 final class StrangerNetwork implements AutoCloseable {
+
+  /** The address of the place that has nothing to do with the job. */
+  static final String ELSEWHERE = "10.232.78.9";
 
   private final String prefix = "bench-%d-".formatted(ProcessHandle.current().pid());
 
@@ -22,6 +25,7 @@ final class StrangerNetwork implements AutoCloseable {
       network.add(network.host(0));
       network.add(network.host(1));
       network.add(network.stranger());
+      network.add(network.elsewhere());
       network.cable("cable", network.host(0), address(0), network.host(1), address(1));
       for (int host = 0; host < 2; host++) {
         String inside = "10.232.78." + (4 * host + 1);
@@ -29,6 +33,8 @@ final class StrangerNetwork implements AutoCloseable {
         network.cable("door" + host, network.host(host), inside, network.stranger(), outside);
         ip("-n", network.stranger(), "route", "add", address(host) + "/32", "via", inside);
       }
+      String own = "10.232.78.10";
+      network.cable("away", network.elsewhere(), ELSEWHERE, network.stranger(), own);
       return network;
     } catch (IOException e) {
       network.close();
@@ -42,6 +48,10 @@ final class StrangerNetwork implements AutoCloseable {
 
   String stranger() {
     return prefix + "stranger";
+  }
+
+  String elsewhere() {
+    return prefix + "elsewhere";
   }
 
   static String address(int host) {
@@ -88,7 +98,7 @@ final class StrangerNetwork implements AutoCloseable {
 
   @Override
   public void close() {
-    for (String name : List.of(host(0), host(1), stranger())) {
+    for (String name : List.of(host(0), host(1), stranger(), elsewhere())) {
       try {
         ip("netns", "del", name);
       } catch (IOException e) {

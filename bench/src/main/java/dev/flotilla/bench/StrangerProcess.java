@@ -7,18 +7,31 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A {@link StrangerAttack} in a network of its own, on the last processor. */
+/**
+ * A {@link StrangerAttack} in a network of its own, on the last processor, and a {@link
+ * StrangerDecoy} there that he may turn to instead.
+ */
 final class StrangerProcess {
 
   private final Process process;
+  private final Process decoy;
   private final BufferedReader answers;
 
-  StrangerProcess(String network) throws IOException {
-    process =
-        new ProcessBuilder(command(network, true, "-Xmx256m", StrangerAttack.class.getName()))
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
+  StrangerProcess(StrangerNetwork network) throws IOException {
+    process = start(network.stranger(), StrangerAttack.class);
+    decoy = start(network.elsewhere(), StrangerDecoy.class);
     answers = process.inputReader(StandardCharsets.UTF_8);
+  }
+
+  private static Process start(String network, Class<?> main) throws IOException {
+    return new ProcessBuilder(command(network, true, "-Xmx256m", main.getName()))
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .start();
+  }
+
+  /** Returns how long processors have worked for the stranger, and for whom he turns to instead. */
+  double seconds() {
+    return ProcessorTime.seconds(process.toHandle()) + ProcessorTime.seconds(decoy.toHandle());
   }
 
   /** Returns a Java command for a network, on the last processor or on all others. */
@@ -48,5 +61,6 @@ final class StrangerProcess {
 
   void end() {
     process.destroyForcibly();
+    decoy.destroyForcibly();
   }
 }
