@@ -34,7 +34,6 @@ import java.util.function.Supplier;
 public final class Hub implements AutoCloseable {
 
   private static final long TURN_MILLIS = 200;
-  private static final long TURN_OF_PAUSES_MILLIS = 20;
   private static final Duration CLOSING_TAKES = Duration.ofSeconds(2);
 
   private static final Duration GREETING_TAKES = Duration.ofSeconds(5);
@@ -231,7 +230,10 @@ public final class Hub implements AutoCloseable {
   }
 
   private long turnMillis() {
-    return listeners.stream().anyMatch(Listener::isPaused) ? TURN_OF_PAUSES_MILLIS : TURN_MILLIS;
+    return listeners.stream()
+        .mapToLong(it -> it.resumesInMillis(TURN_MILLIS))
+        .min()
+        .orElse(TURN_MILLIS);
   }
 
   private void ready(SelectionKey key) {

@@ -78,8 +78,14 @@ final class Listener {
     }
   }
 
-  boolean isPaused() {
+  private boolean isPaused() {
     return key.isValid() && key.interestOps() == 0;
+  }
+
+  /** Returns in how many milliseconds somebody is accepted again, or so many if now. */
+  long resumesInMillis(long otherwise) {
+    long left = (pausedUntil - System.nanoTime()) / 1_000_000 + 1;
+    return isPaused() ? Math.clamp(left, 1, otherwise) : otherwise;
   }
 
   /** Goes on after a pause. */
