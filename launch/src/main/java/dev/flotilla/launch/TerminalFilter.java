@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
  *
  * <p>What a rank or another host says may hold anything: sequences that change the title, move the
  * cursor over earlier lines, or type into the shell. Text, line ends, tabulators, carriage returns,
- * colours and the erasing of a line pass; every other control character becomes a question mark.
- * So does what is not UTF-8, as some terminals take a single byte for a control character, and what
+ * colours and the erasing of a line pass; every other control character becomes a question mark. So
+ * does what is not UTF-8, as some terminals take a single byte for a control character, and what
  * changes the direction of text or cannot be seen, but for the joiners that scripts need. Sequences
  * and characters may be cut anywhere between two calls; what passes is made of whole characters.
  */
@@ -47,9 +47,7 @@ final class TerminalFilter {
   /** Returns where something comes that is not to be shown as it is, or the end. */
   private static int endOfText(byte[] bytes, int from, int count) {
     int place = from;
-    while (place < count
-        && bytes[place] >= 0
-        && isHarmless(Byte.toUnsignedInt(bytes[place]))) {
+    while (place < count && bytes[place] >= 0 && isHarmless(Byte.toUnsignedInt(bytes[place]))) {
       place++;
     }
     return place;

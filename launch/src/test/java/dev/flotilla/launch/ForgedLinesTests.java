@@ -60,7 +60,18 @@ class ForgedLinesTests {
     var random = new Random(11);
     var parts =
         new String[] {
-          "flotilla:", "\n", "\r", "\033[31m", "\033", "[K", "flot", "illa: ", " ", "x", "\u200d", "船"
+          "flotilla:",
+          "\n",
+          "\r",
+          "\033[31m",
+          "\033",
+          "[K",
+          "flot",
+          "illa: ",
+          " ",
+          "x",
+          "\u200d",
+          "船"
         };
     for (int round = 0; round < 20_000; round++) {
       out.reset();
@@ -75,9 +86,7 @@ class ForgedLinesTests {
         console.say("words of its own");
       }
       pass(said.append('\n').substring(cut), chunk);
-      assertThat(FORGED.matcher(seen(out)).find())
-          .as(said.toString())
-          .isFalse();
+      assertThat(FORGED.matcher(seen(out)).find()).as(said.toString()).isFalse();
     }
   }
 
