@@ -60,7 +60,7 @@ final class Natives {
   }
 
   private static boolean isNative(String name) {
-    return name.matches(".*\\.(so(\\.[0-9.]+)?|dll|dylib|jnilib)");
+    return name.matches(".*\\.(so(\\.[0-9.]+)?|dll|dylib|jnilib|a)");
   }
 
   private static String sum(ZipFile zip, ZipEntry entry)
