@@ -51,6 +51,10 @@ final class DeviceStep {
 
   private static final int LENGTH = 512;
   private static final int LAYERS = 24;
+
+  /** Steps until passes are recorded, if they are. */
+  private static final int RECORDED = 7;
+
   private static final Every.Updates SELDOM = Every.updates(1_000_000);
 
   private DeviceStep() {}
@@ -101,7 +105,7 @@ final class DeviceStep {
     int steps = Integer.parseInt(args[2]);
     try (var subject = subject(args)) {
       var device = subject.device();
-      subject.run(Math.max(3, steps / 2));
+      subject.run(Math.max(RECORDED, steps / 2));
       device.synchronize();
       say("ready");
       var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -114,6 +118,7 @@ final class DeviceStep {
         device.synchronize();
         report(samples, steps, System.nanoTime() - start, launched, host, device);
       }
+      System.err.println("recorded: " + subject.trainer().metrics().get("recorded"));
     }
   }
 

@@ -122,7 +122,7 @@ public record ComputeDevice(int index) {
 
   /** Returns a name that no other GPU has, on any host; the empty text for main memory. */
   public String uniqueName() {
-    return isCuda() ? GpuName.of(index) : "";
+    return isCuda() ? GpuHost.nameOf(index) : "";
   }
 
   /** Makes float32 mean float32 here: libtorch would round inputs of convolutions to TF32. */

@@ -10,7 +10,8 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * Work of a CUDA device that was recorded, and is started as a whole with one call: the same
- * kernels with the same memory and the same numbers from the host. See {@link GraphRecorder}.
+ * kernels with the same memory and the same numbers from the host, but for the seeds of random
+ * numbers. See {@link GraphRecorder}.
  */
 public final class DeviceGraph implements AutoCloseable {
 
@@ -33,13 +34,19 @@ public final class DeviceGraph implements AutoCloseable {
   private final MemorySegment executable;
   private final MethodHandle launch;
   private final GraphMemory memory;
+  private final GraphSeeds seeds;
   private final int kernels;
 
   private DeviceGraph(
-      ComputeDevice device, MemorySegment executable, GraphMemory memory, int kernels) {
+      ComputeDevice device,
+      MemorySegment executable,
+      GraphMemory memory,
+      GraphSeeds seeds,
+      int kernels) {
     this.device = device;
     this.executable = executable;
     this.memory = memory;
+    this.seeds = seeds;
     this.kernels = kernels;
     launch = driver().handle("cuGraphLaunch", MemorySegment.NULL, MemorySegment.NULL);
   }
@@ -48,15 +55,17 @@ public final class DeviceGraph implements AutoCloseable {
    * Makes what can be started of the driver's graph, which is destroyed.
    *
    * @param memory what it works in; owned if all goes well
+   * @param seeds what its random numbers depend on; owned likewise
    * @throws IllegalStateException if there is more in it than kernels, fills and copies inside the
    *     device: memory of the host may be gone when it is started again
    */
-  static DeviceGraph of(ComputeDevice device, MemorySegment graph, GraphMemory memory) {
+  static DeviceGraph of(
+      ComputeDevice device, MemorySegment graph, GraphMemory memory, GraphSeeds seeds) {
     try (var arena = Arena.ofConfined()) {
       int kernels = requireRepeatable(graph, arena);
       var executable = arena.allocate(ADDRESS);
       driver().call("cuGraphInstantiateWithFlags", executable, graph, 0L);
-      return new DeviceGraph(device, executable.get(ADDRESS, 0), memory, kernels);
+      return new DeviceGraph(device, executable.get(ADDRESS, 0), memory, seeds, kernels);
     } finally {
       driver().call("cuGraphDestroy", graph);
     }
@@ -115,9 +124,14 @@ public final class DeviceGraph implements AutoCloseable {
     return kernels;
   }
 
-  /** Starts it on the default stream, after what was started before. */
-  public void start() {
+  /**
+   * Starts it on the default stream, after what was started before.
+   *
+   * @param places the seed of each place that was named when it was recorded
+   */
+  public void start(long[] places) {
     device.makeCurrent();
+    seeds.give(places);
     int result;
     try {
       result = (int) launch.invokeExact(executable, MemorySegment.NULL);
@@ -138,6 +152,7 @@ public final class DeviceGraph implements AutoCloseable {
   public void close() {
     device.synchronize();
     driver().call("cuGraphExecDestroy", executable);
+    seeds.close();
     memory.close();
   }
 }

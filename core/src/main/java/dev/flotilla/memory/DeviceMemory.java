@@ -86,6 +86,17 @@ public final class DeviceMemory {
     }
   }
 
+  /** Returns the bytes that the allocator may still take from the device. */
+  public long roomBytes() {
+    if (!device.isCuda()) {
+      return 0;
+    }
+    try (var _ = TensorScope.open()) {
+      var stats = torch_cuda.getAllocator().getDeviceStats((byte) device.index());
+      return Math.min(freeBytes(), limitBytes() - stats.reserved_bytes().current());
+    }
+  }
+
   /** Returns the bytes of the device that nobody has taken. */
   public long freeBytes() {
     if (!device.isCuda()) {

@@ -26,13 +26,30 @@ final class GraphMemory implements AutoCloseable {
   private boolean isUsed;
 
   GraphMemory(ComputeDevice device) {
+    this(device, 1);
+  }
+
+  /** Names one for a graph of libtorch's own class, which takes it and gives it back. */
+  static GraphMemory besideAnother(ComputeDevice device) {
+    return new GraphMemory(device, 0);
+  }
+
+  private GraphMemory(ComputeDevice device, long second) {
     this.device = (byte) device.index();
     try (var _ = TensorScope.open()) {
       numbers = TensorScope.keep(new LongPointer(2));
-      numbers.put(0, NOT_LIBTORCHS + MADE.incrementAndGet()).put(1, 1);
+      numbers.put(0, NOT_LIBTORCHS + MADE.incrementAndGet()).put(1, second);
       name =
           TensorScope.keep(new DeviceAssertionsDataVectorCUDAKernelLaunchInfoVectorPair(numbers));
     }
+  }
+
+  long first() {
+    return numbers.get(0);
+  }
+
+  long second() {
+    return numbers.get(1);
   }
 
   /** Takes from now on what a filter lets through. */
@@ -54,6 +71,11 @@ final class GraphMemory implements AutoCloseable {
       allocator.releasePool(device, name);
       allocator.emptyCache(name);
     }
+    free();
+  }
+
+  /** Frees the name alone. */
+  void free() {
     TensorScope.free(name);
     TensorScope.free(numbers);
   }

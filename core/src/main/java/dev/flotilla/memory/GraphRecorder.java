@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class GraphRecorder implements AutoCloseable {
 
   /** Other threads may go on with what cannot be recorded, such as taking memory. */
-  private static final int THIS_THREAD = 1;
+  static final int THIS_THREAD = 1;
 
   /** Nothing that the default stream does waits for a stream of this kind, or the other way. */
   private static final int APART = 1;
@@ -42,25 +42,30 @@ public final class GraphRecorder implements AutoCloseable {
 
   private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
   private static volatile @Nullable Thread leading;
-  private static volatile @Nullable Thread recording;
+  private static volatile @Nullable Recording recording;
 
   private final ComputeDevice device;
   private final CUDAStream aside;
   private final MemorySegment stream;
+
+  /** What a thread records now. */
+  private record Recording(Thread thread, GraphSeeds seeds) {}
 
   /** Creates a recorder for a CUDA device. */
   public GraphRecorder(ComputeDevice device) {
     this.device = device;
     try (var _ = TensorScope.open()) {
       stream = STREAMS.computeIfAbsent(device, GraphRecorder::newStream);
-      // libtorch's number of a stream that it has not made is the stream's address.
-      aside =
-          TensorScope.keep(
-              CUDAStream.unpack3(stream.address(), (byte) device.index(), device.type()));
+      aside = TensorScope.keep(streamAt(stream, device));
     }
   }
 
-  private static MemorySegment newStream(ComputeDevice device) {
+  /** libtorch's number of a stream that it has not made is the stream's address. */
+  static CUDAStream streamAt(MemorySegment stream, ComputeDevice device) {
+    return CUDAStream.unpack3(stream.address(), (byte) device.index(), device.type());
+  }
+
+  static MemorySegment newStream(ComputeDevice device) {
     device.synchronize(); // There is no context before the first call.
     device.makeCurrent();
     try (var arena = Arena.ofConfined()) {
@@ -90,11 +95,24 @@ public final class GraphRecorder implements AutoCloseable {
   }
 
   /**
-   * Tells whether this thread's work is being recorded, so that numbers which the host passes to
-   * kernels would stay what they are now.
+   * Returns where kernels find the seed of the place that draws now, if this thread's work is being
+   * recorded: numbers that the host passes to them would stay what they are.
+   *
+   * @throws IllegalStateException if no place was named
    */
-  public static boolean isRecordingHere() {
-    return Thread.currentThread().equals(recording);
+  public static Optional<MemorySegment> seedHere() {
+    return here().map(GraphSeeds::address);
+  }
+
+  /** Says which place of the work that this thread records draws the next random numbers. */
+  public static void drawFor(int place) {
+    here().ifPresent(seeds -> seeds.drawFor(place));
+  }
+
+  private static Optional<GraphSeeds> here() {
+    return Optional.ofNullable(recording)
+        .filter(it -> it.thread().equals(Thread.currentThread()))
+        .map(Recording::seeds);
   }
 
   /** Returns the stream that this thread's work goes to. */
@@ -126,13 +144,14 @@ public final class GraphRecorder implements AutoCloseable {
   /**
    * Records work without running it on the device.
    *
+   * @param places in the work that may draw random numbers, each after {@link #drawFor}
    * @return nothing while another thread records
-   * @throws RuntimeException what the work throws, if it waits for the device or draws random
-   *     numbers for instance; nothing of it is left then
+   * @throws RuntimeException what the work throws, if it waits for the device for instance; nothing
+   *     of it is left then
    * @throws IllegalStateException if what was started cannot be repeated
    */
-  public Optional<DeviceGraph> record(Runnable work) {
-    return led(() -> recorded(work));
+  public Optional<DeviceGraph> record(int places, Runnable work) {
+    return led(() -> recorded(places, work));
   }
 
   private <T> Optional<T> led(Supplier<T> work) {
@@ -156,27 +175,32 @@ public final class GraphRecorder implements AutoCloseable {
     }
   }
 
-  private DeviceGraph recorded(Runnable work) {
+  private DeviceGraph recorded(int places, Runnable work) {
+    var seeds = new GraphSeeds(device, places);
     var memory = new GraphMemory(device);
     try {
-      return DeviceGraph.of(device, captured(work, memory), memory);
+      var graph = DeviceGraph.of(device, captured(work, memory, seeds), memory, seeds);
+      seeds.findDrawn();
+      return graph;
     } catch (RuntimeException | Error failure) {
+      seeds.close();
       memory.close();
       throw failure;
     }
   }
 
   /** Returns the driver's graph of what the work starts. */
-  private MemorySegment captured(Runnable work, GraphMemory memory) {
+  private MemorySegment captured(Runnable work, GraphMemory memory, GraphSeeds seeds) {
     try (var filter = new OnStream(stream.address());
         var arena = Arena.ofConfined()) {
       var graph = arena.allocate(ADDRESS);
       memory.takeFor(filter);
+      seeds.begin();
       try {
         driver().call("cuStreamBeginCapture_v2", stream, THIS_THREAD);
         int result;
         boolean isDone = false;
-        recording = Thread.currentThread();
+        recording = new Recording(Thread.currentThread(), seeds);
         try {
           work.run();
           isDone = true;
@@ -192,6 +216,7 @@ public final class GraphRecorder implements AutoCloseable {
         }
         return graph.get(ADDRESS, 0);
       } finally {
+        seeds.end();
         memory.isTaken();
       }
     }

@@ -56,6 +56,11 @@ final class NativeLibrary {
     }
   }
 
+  /** Calls a function that returns nothing. */
+  void run(String function, Object... arguments) {
+    int _ = result(function, arguments); // Whatever was in the register.
+  }
+
   /** Calls a function and returns what it returns. */
   int result(String function, Object... arguments) {
     var handle = functions.computeIfAbsent(function, name -> handle(name, arguments));

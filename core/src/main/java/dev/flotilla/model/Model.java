@@ -71,8 +71,8 @@ public interface Model {
   /**
    * Tells whether training passes may be recorded on a GPU, once for each form of a batch, and
    * repeated with the numbers of others: all their work is on the device, the same for each batch
-   * of that form, and nothing in Java changes from pass to pass. What waits for the device or draws
-   * random numbers is found out and run as usual. Not by default.
+   * of that form, and nothing in Java changes from pass to pass. Random numbers are drawn anew each
+   * time. What waits for the device is found out and run as usual. Not by default.
    */
   default boolean isRecordable() {
     return false;

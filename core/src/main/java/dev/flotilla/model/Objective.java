@@ -28,6 +28,15 @@ public interface Objective {
             + " implement count(batch)");
   }
 
+  /**
+   * Tells whether that count depends on what is in the targets, and {@link #count} tells it of those
+   * in main memory. Passes that are recorded and repeated ask for it then; otherwise it has to be
+   * the same for all batches of one size.
+   */
+  default boolean countsTargets() {
+    return false;
+  }
+
   /** Counts right answers; objectives without such a notion return {@link Score#NONE}. */
   Score score(Activations outputs, Batch batch);
 

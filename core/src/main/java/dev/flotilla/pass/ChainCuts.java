@@ -54,10 +54,20 @@ public final class ChainCuts {
    * is run again with the next one, unless backward has to pause between them.
    */
   public int behind(int segment) {
-    int end = segment + 1 < segmentStarts.size() ? segmentStarts.get(segment + 1) : parts.size();
-    if (pauses.contains(end)) {
-      return end;
-    }
+    int end = end(segment);
+    return pauses.contains(end) ? end : behindFinalFunction(segment);
+  }
+
+  private int end(int segment) {
+    return segment + 1 < segmentStarts.size() ? segmentStarts.get(segment + 1) : parts.size();
+  }
+
+  /**
+   * Returns the part after a segment's last final function, whether or not backward pauses behind
+   * the segment: what follows in it belongs to a span of its own then.
+   */
+  public int behindFinalFunction(int segment) {
+    int end = end(segment);
     for (int i = end; i > segmentStarts.get(segment); i--) {
       if (parts.get(i - 1).part().finalFunction() != null) {
         return i;

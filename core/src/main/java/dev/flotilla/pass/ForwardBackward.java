@@ -18,6 +18,14 @@ public interface ForwardBackward {
   /** Adds the gradients of the loss sums to the gradients. */
   void backward(List<LossTerms> losses, MicroStep step);
 
+  /**
+   * Tells whether a pass does the same with each batch of a form, but for numbers on the device and
+   * the seeds of its parts, so that it may be recorded. Not by default: it may count in the host.
+   */
+  default boolean isRepeated() {
+    return false;
+  }
+
   /** Wraps a pass in another; precision outside, recompute inside. */
   @FunctionalInterface
   interface Layer {

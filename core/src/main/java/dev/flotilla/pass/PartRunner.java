@@ -3,6 +3,7 @@ package dev.flotilla.pass;
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.GraphRecorder;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.bytedeco.pytorch.Generator;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -168,10 +170,7 @@ final class PartRunner implements AutoCloseable {
     return model.parts().get(part).part().finalFunction();
   }
 
-  /**
-   * Sets whether the next passes are recorded to be repeated: they get no random numbers of their
-   * own, and libtorch refuses to draw any.
-   */
+  /** Sets whether the next passes are recorded to be repeated, with seeds that are given then. */
   void recorded(boolean value) {
     isRecorded = value;
   }
@@ -182,13 +181,24 @@ final class PartRunner implements AutoCloseable {
 
   private void seed(int part, long microStep) {
     if (isRecorded) {
-      return;
+      GraphRecorder.drawFor(part);
+    } else {
+      generator.set_current_seed(seedOf(part, microStep));
     }
+  }
+
+  private long seedOf(int part, long microStep) {
     var place = model.parts().get(part);
-    generator.set_current_seed(
-        place.index() == 0
-            ? Seeds.mix(seed, rank, microStep, place.segment())
-            : Seeds.mix(seed, rank, microStep, place.segment(), place.index()));
+    return place.index() == 0
+        ? Seeds.mix(seed, rank, microStep, place.segment())
+        : Seeds.mix(seed, rank, microStep, place.segment(), place.index());
+  }
+
+  /** Returns the seeds of all parts. */
+  long[] seeds(long microStep) {
+    return IntStream.range(0, model.parts().size())
+        .mapToLong(part -> seedOf(part, microStep))
+        .toArray();
   }
 
   /** Runs passes of this rank alone, which other ranks do not make. */

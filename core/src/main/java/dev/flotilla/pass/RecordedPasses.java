@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes that are recorded on a CUDA device, once for each form of a batch, and then started as a
- * whole: small models wait for the host, which hands over kernel after kernel.
+ * whole: otherwise a device may wait for the host, which hands over kernel after kernel.
  *
  * <p>The first passes of a form run as usual, one of them on the stream that the next is recorded
  * on. What cannot be recorded, and batches of other forms, run as usual all the time.
@@ -33,27 +33,72 @@ public final class RecordedPasses implements AutoCloseable {
 
   private static final int MOST_FORMS = 16;
 
-  /** Passes that take more memory keep a device busy by themselves. */
-  private static final long MOST_BYTES = 1L << 30;
+  /** Passes that take more memory are recorded if as much is free besides. */
+  private static final long SMALL = 1L << 30;
 
-  private final ComputeDevice device;
-  private final GraphRecorder recorder;
+  private final SegmentChain chain;
+  private final BoundModel model;
+  private final Optional<GraphRecorder> recorder;
   private final Map<Form, Recording> recordings = new HashMap<>();
   private @Nullable String refusal;
   private long replays;
 
-  /** Prepares for passes on a CUDA device. */
-  public RecordedPasses(ComputeDevice device) {
-    this.device = device;
-    recorder = new GraphRecorder(device);
+  private RecordedPasses(
+      SegmentChain chain, Optional<GraphRecorder> recorder, @Nullable String refusal) {
+    this.chain = chain;
+    this.model = chain.model();
+    this.recorder = recorder;
+    this.refusal = refusal;
   }
 
-  /** A pass whose work on the device depends on its batch and on memory that stays in its place. */
-  @FunctionalInterface
-  public interface Pass {
+  /**
+   * Prepares for passes of a chain, if they may be recorded.
+   *
+   * @param isPlain whether passes depend on nothing but a batch and memory that stays in its place
+   */
+  public static RecordedPasses of(SegmentChain chain, int ranks, boolean isPlain) {
+    var refusal = whyNone(chain.model(), ranks, isPlain);
+    return new RecordedPasses(
+        chain,
+        refusal == null ? Optional.of(new GraphRecorder(chain.model().device())) : Optional.empty(),
+        refusal);
+  }
 
-    /** Starts the work, and changes nothing in the host. */
-    Started start(Batch batch);
+  private static @Nullable String whyNone(BoundModel model, int ranks, boolean isPlain) {
+    if (!GraphRecorder.isWanted()) {
+      return "switched off";
+    }
+    if (ranks > 1 || !model.device().isCuda()) {
+      return ranks > 1 ? "there are several ranks" : "there is no GPU";
+    }
+    if (!isPlain) {
+      return "techniques change passes, or what they take";
+    }
+    return model.model().isRecordable() ? null : "the model does not say that passes repeat";
+  }
+
+  /** What passes do, whole and in the parts that are left of them once they are recorded. */
+  public interface Passes {
+
+    /** Runs a pass as usual, and counts it. */
+    void run(Batch batch, MicroStep step);
+
+    /**
+     * Starts its work on the device, and changes nothing in the host.
+     *
+     * @return the terms of its loss
+     */
+    long start(Batch batch, MicroStep step);
+
+    /** Counts a pass that was repeated. */
+    void repeated(long terms);
+
+    /**
+     * Begins a pass that may be repeated: decides what the last update has left open.
+     *
+     * @return the memory that it works with besides its batch, and what else it depends on
+     */
+    List<Object> begin();
   }
 
   /**
@@ -62,7 +107,7 @@ public final class RecordedPasses implements AutoCloseable {
    * @param terms of the batch's loss
    * @param outputs of the model, which belong to the recording
    */
-  public record Started(long terms, List<Tensor> outputs) {}
+  private record Started(long terms, List<Tensor> outputs) {}
 
   /**
    * What must be the same for a recording to serve.
@@ -76,19 +121,21 @@ public final class RecordedPasses implements AutoCloseable {
   private static final class Recording implements AutoCloseable {
 
     private int passes;
+    private long bytes;
     private @Nullable Started started;
     private @Nullable Batch batch;
     private @Nullable DeviceGraph graph;
 
     /**
-     * Targets in main memory are kept from those who would count what changes from batch to batch.
+     * Targets in main memory are kept from those who would count what changes from batch to batch,
+     * unless they say so.
      */
-    Batch ownCopyOf(Batch given, ComputeDevice device) {
+    Batch ownCopyOf(Batch given, ComputeDevice device, boolean countsTargets) {
       var inputs = copies(given.inputs(), device);
       var targets = copies(given.allTargets(), device);
-      var copy = new Batch(inputs, targets, given.samples(), targets);
-      batch = copy;
-      return copy;
+      batch = new Batch(inputs, targets, given.samples(), targets);
+      var counted = countsTargets ? given.allHostTargets() : targets;
+      return new Batch(inputs, targets, given.samples(), counted);
     }
 
     private static List<Tensor> copies(List<Tensor> tensors, ComputeDevice device) {
@@ -129,44 +176,49 @@ public final class RecordedPasses implements AutoCloseable {
     }
   }
 
-  /**
-   * Runs a pass: as usual, or by starting its recording.
-   *
-   * @param places the memory that a pass works with besides, and what else it depends on
-   * @param mayRecord whether a recording may be made of this one
-   * @param asUsual runs it and counts it
-   * @param pass the same without counting
-   * @return what was started, which the caller has to count; empty if it ran as usual
-   */
-  public Optional<Started> run(
-      Batch batch, List<Object> places, boolean mayRecord, Runnable asUsual, Pass pass) {
-    var recording = refusal == null ? recordingOf(batch, places) : null;
+  /** Runs a pass: as usual, or by starting its recording. */
+  public void run(Batch batch, MicroStep step, Passes passes) {
+    var recording = refusal == null ? recordingOf(batch, passes.begin()) : null;
     if (recording != null && recording.graph != null && recording.batch != null) {
       recording.fill(recording.batch, batch);
-      return start(recording, recording.graph);
+      repeat(recording, recording.graph, batch, step, passes);
+      return;
     }
-    if (recording == null || !mayRecord) {
-      asUsual.run();
-      return Optional.empty();
+    // A pass that counts right answers waits for the device.
+    if (recording == null || chain.isScoring()) {
+      passes.run(batch, step);
+      return;
     }
     recording.passes++;
-    if (recording.passes > BEFORE) {
-      return record(recording, batch, asUsual, pass);
-    }
     if (recording.passes < BEFORE) {
-      requireSmall(new DeviceMemory(device).peakBytesOf(asUsual));
-    } else if (!recorder.aside(asUsual)) {
-      asUsual.run();
+      recording.bytes = memory().peakBytesOf(() -> passes.run(batch, step));
+    } else if (recording.passes == BEFORE) {
+      requireRoom(recording.bytes);
+      if (refusal != null || !recorder().aside(() -> passes.run(batch, step))) {
+        passes.run(batch, step);
+      }
+    } else {
+      record(recording, batch, step, passes);
     }
-    return Optional.empty();
   }
 
-  private void requireSmall(long bytes) {
-    if (bytes > MOST_BYTES) {
+  /**
+   * Other work must find the memory that it found before: what a recording works in is its own.
+   */
+  private void requireRoom(long bytes) {
+    if (bytes > SMALL && memory().roomBytes() < bytes) {
       refusal =
-          "a pass takes %s, and more than %s keeps a device busy"
-              .formatted(new ByteSize(bytes), new ByteSize(MOST_BYTES));
+          "a pass takes %s, and there is no room for as much besides"
+              .formatted(new ByteSize(bytes));
     }
+  }
+
+  private DeviceMemory memory() {
+    return new DeviceMemory(model.device());
+  }
+
+  private GraphRecorder recorder() {
+    return recorder.orElseThrow();
   }
 
   private @Nullable Recording recordingOf(Batch batch, List<Object> places) {
@@ -187,29 +239,53 @@ public final class RecordedPasses implements AutoCloseable {
     return known;
   }
 
-  private Optional<Started> start(Recording recording, DeviceGraph graph) {
-    graph.start();
+  private void repeat(
+      Recording recording, DeviceGraph graph, Batch batch, MicroStep step, Passes passes) {
+    graph.start(chain.seeds(step));
     replays++;
-    return Optional.ofNullable(recording.started);
+    var started = recording.started;
+    if (started != null) {
+      var objective = model.objective();
+      boolean isCounted = objective.countsTargets();
+      passes.repeated(isCounted ? (long) objective.count(batch) : started.terms());
+      chain.scoreRepeated(started.outputs(), batch);
+    }
   }
 
-  private Optional<Started> record(Recording recording, Batch batch, Runnable asUsual, Pass pass) {
-    if (recorded() < MOST_RECORDED) {
-      try (var _ = TensorScope.open()) {
-        var own = recording.ownCopyOf(batch, device);
-        var graph = recorder.record(() -> recording.started = pass.start(own));
-        if (graph.isPresent()) {
-          recording.graph = graph.get();
-          return start(recording, graph.get());
-        }
-        recording.close();
-      } catch (RuntimeException unable) {
-        recording.close();
-        refusal = reason(unable);
-      }
+  private void record(Recording recording, Batch batch, MicroStep step, Passes passes) {
+    if (recorded() < MOST_RECORDED && isRecorded(recording, batch, step, passes)) {
+      repeat(recording, recording.graph, batch, step, passes);
+    } else {
+      passes.run(batch, step);
     }
-    asUsual.run();
-    return Optional.empty();
+  }
+
+  private boolean isRecorded(Recording recording, Batch batch, MicroStep step, Passes passes) {
+    try (var _ = TensorScope.open()) {
+      if (recording.bytes > SMALL) {
+        memory().release(); // What the passes before have taken, and nobody needs as much of now.
+      }
+      var own =
+          recording.ownCopyOf(batch, model.device(), model.objective().countsTargets());
+      var graph =
+          recorder()
+              .record(
+                  model.parts().size(),
+                  () ->
+                      chain.whileRecorded(
+                          outputs -> {
+                            long terms = passes.start(own, step);
+                            recording.started = new Started(terms, outputs.get());
+                            return terms;
+                          }));
+      recording.graph = graph.orElse(null);
+    } catch (RuntimeException unable) {
+      refusal = reason(unable);
+    }
+    if (recording.graph == null) {
+      recording.close();
+    }
+    return recording.graph != null;
   }
 
   /** Says in words what libtorch refuses while a stream is recorded. */
@@ -218,9 +294,7 @@ public final class RecordedPasses implements AutoCloseable {
       return reason(failure.getCause());
     }
     var message = String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
-    return message.contains("generator")
-        ? "passes draw random numbers"
-        : message.contains("when stream is capturing") ? "passes wait for the device" : message;
+    return message.contains("when stream is capturing") ? "passes wait for the device" : message;
   }
 
   private long recorded() {
@@ -243,6 +317,6 @@ public final class RecordedPasses implements AutoCloseable {
   public void close() {
     recordings.values().forEach(Recording::close);
     recordings.clear();
-    recorder.close();
+    recorder.ifPresent(GraphRecorder::close);
   }
 }

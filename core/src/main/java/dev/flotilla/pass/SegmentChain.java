@@ -27,6 +27,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   private final Set<Integer> pauses;
   private CheckpointingPolicy checkpointing;
   private List<Span> spans = List.of();
+  private boolean hasPolicy;
   private boolean scoring;
   private @Nullable Divisors divisors;
   private Score lastScore = Score.NONE;
@@ -44,6 +45,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   /** Sets what passes keep for backward; everything by default. */
   public void checkpointing(CheckpointingPolicy value) {
     checkpointing = value;
+    hasPolicy = true;
     tape.checkpointing(value);
   }
 
@@ -76,6 +78,12 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     model.gate().beginForward();
     spans = withPauses(checkpointing.spans(profiling(batch, step)));
     return loss(tape.forward(spans, inputs, step.index()), batch);
+  }
+
+  /** What is recomputed draws its random numbers twice. */
+  @Override
+  public boolean isRepeated() {
+    return !hasPolicy;
   }
 
   /** Returns what the last forward pass ran through. */
@@ -157,7 +165,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   /** Tells whether forward passes count right answers. */
-  public boolean isScoring() {
+  boolean isScoring() {
     return scoring;
   }
 
@@ -167,7 +175,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
    * @param action given the outputs of the pass once it has run, which it then owns; of one that
    *     fails nothing is left
    */
-  public <T> T whileRecorded(Function<Supplier<List<Tensor>>, T> action) {
+  <T> T whileRecorded(Function<Supplier<List<Tensor>>, T> action) {
     parts.recorded(true);
     boolean isDone = false;
     try {
@@ -185,7 +193,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   }
 
   /** Counts right answers of a batch whose pass was repeated, if they are wanted. */
-  public void scoreRepeated(List<Tensor> outputs, Batch batch) {
+  void scoreRepeated(List<Tensor> outputs, Batch batch) {
     if (scoring) {
       try (var _ = TensorScope.open()) {
         var known = batch.withTargetsOn(model.device());
@@ -233,6 +241,15 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
 
   public Map<String, Object> metrics() {
     return checkpointing.metrics();
+  }
+
+  /** Returns the seeds of all parts in a micro-step. */
+  long[] seeds(MicroStep step) {
+    return parts.seeds(step.index());
+  }
+
+  BoundModel model() {
+    return model;
   }
 
   PartRunner parts() {

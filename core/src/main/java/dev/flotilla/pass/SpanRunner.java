@@ -222,6 +222,10 @@ final class SpanRunner {
 
   /** Recomputes so that they leave no trace in the random numbers that anybody draws later. */
   void leavingNoTrace(Runnable recomputations) {
+    if (parts.isRecorded()) { // Nothing is recomputed then, and the generator does not tell its state.
+      recomputations.run();
+      return;
+    }
     try (var _ = TensorScope.open()) {
       var numbers = parts.generator().get_state();
       recomputations.run();

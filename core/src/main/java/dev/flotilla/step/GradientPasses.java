@@ -4,7 +4,6 @@ import dev.flotilla.arena.Gradients;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.data.Batch;
-import dev.flotilla.memory.GraphRecorder;
 import dev.flotilla.memory.KernelChoices;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.LossTerms;
@@ -22,9 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,8 +41,8 @@ final class GradientPasses {
   private final StepClock clock;
   private final boolean isAlone;
   private final Runnable settling;
-  private final @Nullable String unrecorded;
-  private final @Nullable RecordedPasses recorded;
+  private final RecordedPasses recorded;
+  private final Whole whole = new Whole();
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
 
   /** What remains to be checked once, in the first backward passes. */
@@ -95,30 +92,16 @@ final class GradientPasses {
       innermost = layer.around(innermost);
     }
     pass = innermost;
-    unrecorded = whyUnrecorded(workers, context.collective().size());
-    recorded = unrecorded == null ? new RecordedPasses(model.device()) : null;
+    recorded = RecordedPasses.of(chain, context.collective().size(), isPlain());
   }
 
   /** Techniques around passes, and what gathers batches or parameters, may count in the host. */
-  private @Nullable String whyUnrecorded(Workers workers, int ranks) {
-    boolean isPlain =
-        workers.layers().isEmpty()
-            && workers.checkpointing().isEmpty()
-            && pool == null
-            && division == null
-            && ParameterGate.OPEN.equals(model.gate())
-            && gradients.kept().isEmpty()
-            && !model.arena().isHalf();
-    if (!GraphRecorder.isWanted()) {
-      return "switched off";
-    }
-    if (!isAlone) {
-      return ranks > 1 ? "there are several ranks" : "there is no GPU";
-    }
-    if (!isPlain) {
-      return "techniques change passes, or what they take";
-    }
-    return model.model().isRecordable() ? null : "the model does not say that passes repeat";
+  private boolean isPlain() {
+    return pass.isRepeated()
+        && division == null
+        && ParameterGate.OPEN.equals(model.gate())
+        && gradients.kept().isEmpty()
+        && !model.arena().isHalf();
   }
 
   /**
@@ -226,40 +209,49 @@ final class GradientPasses {
   }
 
   private void run(List<Batch> batches, MicroStep step) {
-    if (recorded == null || firstPasses != FirstPasses.DONE) {
+    if (firstPasses == FirstPasses.DONE && batches.size() == 1) {
+      recorded.run(batches.getFirst(), step, whole);
+    } else {
       runNow(batches, step);
-      return;
-    }
-    settling.run();
-    long start = StepClock.now();
-    var started =
-        recorded.run(
-            batches.getFirst(),
-            List.of(model.arena().address(), gradients.isStale()),
-            !chain.isScoring(),
-            () -> runNow(batches, step),
-            batch -> chain.whileRecorded(outputs -> start(batch, step, outputs)));
-    if (started.isPresent()) {
-      gradients.replayed(started.get().terms());
-      chain.scoreRepeated(started.get().outputs(), batches.getFirst());
-      clock.forwardSince(start);
     }
   }
 
-  /** Starts what a pass does on the device; {@link Gradients#replayed} counts it. */
-  private RecordedPasses.Started start(
-      Batch batch, MicroStep step, Supplier<List<Tensor>> outputs) {
-    boolean wasStale = gradients.isStale();
-    try (var _ = TensorScope.open()) {
-      var losses = pass.forward(List.of(batch), step);
-      losses.forEach(GradientPasses::requireTerms);
-      losses.forEach(loss -> gradients.addLossSum(loss.sum()));
-      model.arena().leaves().addAfter(() -> backwardCollected(losses, step));
-      long terms = losses.stream().mapToLong(LossTerms::count).sum();
-      return new RecordedPasses.Started(terms, outputs.get());
-    } finally {
-      // What was recorded has replaced nothing yet.
-      gradients.stale(wasStale);
+  /** Passes that may be recorded. */
+  private final class Whole implements RecordedPasses.Passes {
+
+    private long start;
+
+    @Override
+    public void run(Batch batch, MicroStep step) {
+      runNow(List.of(batch), step);
+    }
+
+    @Override
+    public List<Object> begin() {
+      settling.run();
+      start = StepClock.now();
+      return List.of(model.arena().address(), gradients.isStale());
+    }
+
+    @Override
+    public long start(Batch batch, MicroStep step) {
+      boolean wasStale = gradients.isStale();
+      try (var _ = TensorScope.open()) {
+        var losses = pass.forward(List.of(batch), step);
+        losses.forEach(GradientPasses::requireTerms);
+        losses.forEach(loss -> gradients.addLossSum(loss.sum()));
+        model.arena().leaves().addAfter(() -> backwardCollected(losses, step));
+        return losses.stream().mapToLong(LossTerms::count).sum();
+      } finally {
+        // What was recorded has replaced nothing yet.
+        gradients.stale(wasStale);
+      }
+    }
+
+    @Override
+    public void repeated(long terms) {
+      gradients.replayed(terms);
+      clock.forwardSince(start);
     }
   }
 
@@ -386,9 +378,7 @@ final class GradientPasses {
 
   /** Frees what was recorded. */
   void close() {
-    if (recorded != null) {
-      recorded.close();
-    }
+    recorded.close();
   }
 
   /** Returns what the run's summary should say. */
@@ -399,7 +389,7 @@ final class GradientPasses {
       metrics.put("kernels", kernels);
     }
     if (model.device().isCuda()) {
-      metrics.put("recorded", recorded == null ? "none: " + unrecorded : recorded.summary());
+      metrics.put("recorded", recorded.summary());
     }
     return metrics;
   }

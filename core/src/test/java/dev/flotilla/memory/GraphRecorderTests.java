@@ -37,6 +37,7 @@ class GraphRecorderTests {
 
   @Test
   void recordsNothingByItself() {
-    assertThat(GraphRecorder.isRecordingHere()).isFalse();
+    GraphRecorder.drawFor(0);
+    assertThat(GraphRecorder.seedHere()).isEmpty();
   }
 }

@@ -23,6 +23,12 @@ record HalfPass(ForwardBackward inner, Dtype type, @Nullable LossScale scale, Co
     }
   }
 
+  /** A loss scale changes from update to update. */
+  @Override
+  public boolean isRepeated() {
+    return scale == null && inner.isRepeated();
+  }
+
   @Override
   public void backward(List<LossTerms> losses, MicroStep step) {
     if (scale == null) {

@@ -15,8 +15,8 @@ record FixedCheckpointing(
     implements CheckpointingPolicy {
 
   /**
-   * Recomputes everything up to the last of the segments whose outputs are kept. Behind that one
-   * everything is kept, so nothing of it may be left to what follows.
+   * Recomputes everything up to the last of the segments whose outputs are kept. What follows is
+   * kept, the end of that segment too, so that its final function need not run again.
    */
   static FixedCheckpointing after(
       List<Integer> segments,
@@ -28,7 +28,7 @@ record FixedCheckpointing(
     for (int segment : segments) {
       boolean isLast = segment == segments.getLast();
       int to =
-          isLast ? model.cuts().segmentStarts().get(segment + 1) : model.cuts().behind(segment);
+          isLast ? model.cuts().behindFinalFunction(segment) : model.cuts().behind(segment);
       spans.add(Span.recomputed(from, to));
       from = to;
     }

@@ -78,6 +78,11 @@ record BertNetwork(BertSizes sizes, @Nullable Integer classes, double nspWeight)
   }
 
   @Override
+  public boolean isRecordable() {
+    return true;
+  }
+
+  @Override
   public Map<String, String> aliases() {
     return classes == null
         ? Map.of(

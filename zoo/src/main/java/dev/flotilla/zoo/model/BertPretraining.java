@@ -53,6 +53,18 @@ public record BertPretraining(double nspWeight) implements Objective {
     }
   }
 
+  @Override
+  public double count(Batch batch) {
+    try (var _ = TensorScope.open()) {
+      return maskedTokens(batch.hostTargets()).numel();
+    }
+  }
+
+  @Override
+  public boolean countsTargets() {
+    return true;
+  }
+
   private static void requireBothHeads(List<Tensor> outputs, Tensor targets) {
     boolean fit =
         outputs.size() == 2

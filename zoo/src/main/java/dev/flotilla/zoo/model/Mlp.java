@@ -53,7 +53,7 @@ public record Mlp(
 
   @Override
   public boolean isRecordable() {
-    return dropout == 0;
+    return true;
   }
 
   @Override

@@ -103,8 +103,10 @@ extern "C" __global__ void __launch_bounds__(THREADS* TEAMS, FORWARD_BLOCKS) add
     int width,
     float epsilon,
     u64 seed,
+    const u64* __restrict__ seed_at,
     unsigned int dropped,
     float scale) {
+  seed = seed_at == nullptr ? seed : *seed_at;
   const u64 step = (u64) gridDim.x * TEAMS;
   const float share = __fdiv_rn(1.0f, width);
   for (u64 row = (u64) blockIdx.x * TEAMS + threadIdx.x / THREADS; row < rows; row += step) {
@@ -203,8 +205,10 @@ extern "C" __global__ void __launch_bounds__(THREADS* TEAMS, GRADIENT_BLOCKS) ad
     u64 rows,
     int width,
     u64 seed,
+    const u64* __restrict__ seed_at,
     unsigned int dropped,
     float scale) {
+  seed = seed_at == nullptr ? seed : *seed_at;
   const int lane = threadIdx.x % THREADS;
   const u64 step = (u64) gridDim.x * TEAMS;
   const float share = __fdiv_rn(1.0f, width);
