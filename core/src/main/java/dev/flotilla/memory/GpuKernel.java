@@ -1,6 +1,7 @@
 package dev.flotilla.memory;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -210,6 +211,7 @@ public final class GpuKernel {
       case Integer number -> values.set(JAVA_INT, offset, number);
       case Long number -> values.set(JAVA_LONG, offset, number);
       case Float number -> values.set(JAVA_FLOAT, offset, number);
+      case Double number -> values.set(JAVA_DOUBLE, offset, number);
       case MemorySegment none -> values.set(ADDRESS, offset, none);
       default -> throw new IllegalArgumentException("no kernel takes a " + argument.getClass());
     }

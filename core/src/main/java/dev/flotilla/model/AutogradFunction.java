@@ -235,7 +235,7 @@ public final class AutogradFunction {
       }
       try (var _ = TensorScope.open();
           var _ = new NoGradGuard()) {
-        var all = backward.apply(gradients);
+        var all = GradientRooms.whileGiving(() -> backward.apply(gradients));
         for (int i = 0; i < all.size(); i++) {
           addToLeaf(leaves.get(i), all.get(i));
         }

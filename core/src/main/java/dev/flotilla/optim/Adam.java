@@ -62,6 +62,6 @@ public record Adam(
 
   @Override
   public Bound bind(List<ParameterGroup> groups) {
-    return new AdamRule("aten::_fused_adam_", betas, eps, amsgrad, groups);
+    return new AdamRule(false, betas, eps, amsgrad, groups);
   }
 }

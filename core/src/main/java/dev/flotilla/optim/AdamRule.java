@@ -11,11 +11,13 @@ import java.util.Map;
 import org.bytedeco.pytorch.IValue;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
-/** Adam and AdamW over arena slices: they differ only in the operator. */
+/** Adam and AdamW over arena slices: they differ only in weight decay. */
 final class AdamRule implements Optimizer.Bound {
 
   private final Operator fused;
+  private final AdamKernel kernel;
   private final List<Double> betas;
   private final double eps;
   private final boolean amsgrad;
@@ -28,15 +30,17 @@ final class AdamRule implements Optimizer.Bound {
   /**
    * Allocates both moments.
    *
+   * @param isDecoupled whether weight decay is AdamW's
    * @param amsgrad whether the largest second moment so far is kept, and used in its place
    */
   AdamRule(
-      String operator,
+      boolean isDecoupled,
       List<Double> betas,
       double eps,
       boolean amsgrad,
       List<ParameterGroup> groups) {
-    this.fused = new Operator(operator);
+    this.fused = new Operator(isDecoupled ? "aten::_fused_adamw_" : "aten::_fused_adam_");
+    this.kernel = new AdamKernel(isDecoupled);
     this.betas = betas;
     this.eps = eps;
     this.amsgrad = amsgrad;
@@ -61,7 +65,7 @@ final class AdamRule implements Optimizer.Bound {
 
   @Override
   public void update(double lr) {
-    update(lr, Operator.Absent.NONE);
+    update(lr, null);
   }
 
   @Override
@@ -75,14 +79,22 @@ final class AdamRule implements Optimizer.Bound {
     steps.takeBackIf(found);
   }
 
-  private void update(double lr, Object found) {
+  private void update(double lr, @Nullable Tensor found) {
     steps.next();
     for (var group : groups) {
       group.update(slices -> update(slices, group.values(), group.lr(lr), found));
     }
   }
 
-  private void update(Packed slices, GroupValues values, double lr, Object found) {
+  private void update(Packed slices, GroupValues values, double lr, @Nullable Tensor found) {
+    var both = values.betasOr(betas);
+    var rule = new AdamKernel.Rule(lr, both.get(0), both.get(1), values.weightDecay(), eps);
+    if (amsgrad || !kernel.update(slices, rule, steps.of(values), found)) {
+      byLibtorch(slices, values, rule, found == null ? Operator.Absent.NONE : found);
+    }
+  }
+
+  private void byLibtorch(Packed slices, GroupValues values, AdamKernel.Rule rule, Object found) {
     fused.call(
         slices.parameters(),
         slices.gradients(),
@@ -90,11 +102,11 @@ final class AdamRule implements Optimizer.Bound {
         slices.state(1),
         amsgrad ? slices.state(2) : noMaxima,
         steps(values, slices.count()),
-        lr,
-        values.betasOr(betas).get(0),
-        values.betasOr(betas).get(1),
-        values.weightDecay(),
-        eps,
+        rule.lr(),
+        rule.beta1(),
+        rule.beta2(),
+        rule.decay(),
+        rule.eps(),
         amsgrad,
         false,
         Operator.Absent.NONE,
@@ -113,6 +125,7 @@ final class AdamRule implements Optimizer.Bound {
     stepLists.values().forEach(TensorScope::free);
     TensorScope.free(noMaxima);
     steps.close();
+    kernel.close();
     fused.close();
   }
 }

@@ -62,6 +62,6 @@ public record AdamW(
 
   @Override
   public Bound bind(List<ParameterGroup> groups) {
-    return new AdamRule("aten::_fused_adamw_", betas, eps, amsgrad, groups);
+    return new AdamRule(true, betas, eps, amsgrad, groups);
   }
 }

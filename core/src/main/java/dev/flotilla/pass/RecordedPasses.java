@@ -194,6 +194,7 @@ public final class RecordedPasses implements AutoCloseable {
       recording.bytes = memory().peakBytesOf(() -> passes.run(batch, step));
     } else if (recording.passes == BEFORE) {
       requireRoom(recording.bytes);
+      releaseFor(recording);
       if (refusal != null || !recorder().aside(() -> passes.run(batch, step))) {
         passes.run(batch, step);
       }
@@ -210,6 +211,14 @@ public final class RecordedPasses implements AutoCloseable {
       refusal =
           "a pass takes %s, and there is no room for as much besides"
               .formatted(new ByteSize(bytes));
+    }
+  }
+
+  /** On another stream memory is another's: what passes have taken before is of no use there. */
+  private void releaseFor(Recording recording) {
+    if (recording.bytes > SMALL) {
+      model.device().synchronize();
+      memory().release();
     }
   }
 
@@ -262,9 +271,7 @@ public final class RecordedPasses implements AutoCloseable {
 
   private boolean isRecorded(Recording recording, Batch batch, MicroStep step, Passes passes) {
     try (var _ = TensorScope.open()) {
-      if (recording.bytes > SMALL) {
-        memory().release(); // What the passes before have taken, and nobody needs as much of now.
-      }
+      releaseFor(recording);
       var own =
           recording.ownCopyOf(batch, model.device(), model.objective().countsTargets());
       var graph =

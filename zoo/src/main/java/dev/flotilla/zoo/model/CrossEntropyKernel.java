@@ -13,14 +13,19 @@ import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
-/** Σ −log softmax(z)[c] of logits in bf16 on a GPU, with its gradient, in one pass over memory. */
+/**
+ * Σ −log softmax(z)[c] of logits in bf16 or float32 on a GPU, with its gradient, in one pass over
+ * memory.
+ */
 public final class CrossEntropyKernel {
 
-  private static final int LANES = 8;
+  /** Bytes that a thread reads at once where rows begin at a multiple of them. */
+  private static final int AT_ONCE = 16;
+
   private static final int THREADS = 512;
 
-  /** Wider rows need more registers than a thread has. */
-  private static final int MOST_CHUNKS = 16;
+  /** Bytes of a row that a thread takes at most: more would need more registers than it has. */
+  private static final int MOST_BYTES = 256;
 
   private CrossEntropyKernel() {}
 
@@ -32,22 +37,25 @@ public final class CrossEntropyKernel {
     long width = logits.size(1);
     boolean fits =
         logits.is_cuda()
-            && logits.scalar_type().intern() == torch.ScalarType.BFloat16
+            && (isHalf(logits) || ResidualKernels.isFloat(logits))
             && logits.stride(1) == 1
             && classes.is_contiguous()
-            && width <= (long) LANES * THREADS * MOST_CHUNKS;
+            && width * logits.element_size() <= (long) MOST_BYTES * THREADS;
     return fits ? kernels(logits).map(kernels -> sum(kernels, logits, classes)) : Optional.empty();
   }
 
+  private static boolean isHalf(Tensor logits) {
+    return logits.scalar_type().intern() == torch.ScalarType.BFloat16;
+  }
+
   private static Optional<Map<String, GpuKernel>> kernels(Tensor logits) {
+    int most = (int) (AT_ONCE / logits.element_size());
     // Rows with gaps may be read up to where the next one begins.
-    boolean isAligned = logits.stride(0) >= Math.ceilDiv(logits.size(1), LANES) * (long) LANES;
-    int lanes = isAligned ? KernelSource.lanes(LANES, logits.stride(0), logits) : 1;
-    long chunks = Math.ceilDiv(logits.size(1), (long) lanes * THREADS);
-    return chunks > (long) MOST_CHUNKS * LANES
-        ? Optional.empty()
-        : KernelSource.CROSS_ENTROPY.kernels(
-            ComputeDevice.of(logits), true, new Shape(lanes, THREADS, 1, (int) chunks));
+    boolean isAligned = logits.stride(0) >= Math.ceilDiv(logits.size(1), most) * (long) most;
+    int lanes = isAligned ? KernelSource.lanes(most, logits.stride(0), logits) : 1;
+    int chunks = Math.toIntExact(Math.ceilDiv(logits.size(1), (long) lanes * THREADS));
+    return KernelSource.CROSS_ENTROPY.kernels(
+        ComputeDevice.of(logits), isHalf(logits), new Shape(lanes, THREADS, 1, chunks));
   }
 
   private static Tensor sum(Map<String, GpuKernel> kernels, Tensor given, Tensor classes) {
@@ -59,7 +67,7 @@ public final class CrossEntropyKernel {
       long rows = given.size(0);
       var device = ComputeDevice.of(given);
       // With the gaps between rows, so that one pass without gaps scales it.
-      gradient = scope.handOut(device.empty(torch.ScalarType.BFloat16, rows, given.stride(0)));
+      gradient = scope.handOut(device.empty(given.scalar_type(), rows, given.stride(0)));
       Tensor losses = device.empty(torch.ScalarType.Float, rows);
       Objects.requireNonNull(kernels.get("cross_entropy"))
           .launch(

@@ -5,10 +5,12 @@ import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.GpuKernel;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.AutogradFunction;
+import dev.flotilla.model.GradientRooms;
 import dev.flotilla.zoo.model.ColumnKernels.Summed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
@@ -153,12 +155,21 @@ public final class HalfProduct {
     boolean isTrained = matrices.stream().anyMatch(Tensor::requires_grad);
     Tensor all =
         isTrained
-            ? torch.mm(
-                flat(gradient.whole()).t(), input.reshape(-1, columns), torch.ScalarType.Float)
+            ? ofMatrices(flat(gradient.whole()).t(), input.reshape(-1, columns))
             : new Tensor();
     addParts(all, matrices, parameters);
     addParts(gradient.sums(), offsets, parameters);
     return parameters;
+  }
+
+  /** The gradient of one matrix may be written where it belongs. */
+  private Tensor ofMatrices(Tensor outputs, Tensor inputs) {
+    var room = matrices.size() == 1 ? GradientRooms.take(matrices.getFirst()) : Optional.<Tensor>empty();
+    if (room.isEmpty()) {
+      return torch.mm(outputs, inputs, torch.ScalarType.Float);
+    }
+    torch.mm_out(room.get(), outputs, inputs, torch.ScalarType.Float);
+    return room.get();
   }
 
   /** Returns the gradient of the input, given that of the output. */

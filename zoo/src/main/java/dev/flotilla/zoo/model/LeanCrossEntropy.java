@@ -11,10 +11,10 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * Cross entropy over a large vocabulary with little memory: Σ −log softmax(z)[c].
  *
- * <p>Its gradient, softmax(z) − onehot(c), is known as soon as the loss is. It is made at once,
- * some rows at a time, and handed to autograd as that of ⟨z, G⟩. Three tensors of the size of the
- * logits live at most, where libtorch's own, which computes in float32, has seven times their bytes
- * in 16 bits.
+ * <p>Its gradient, softmax(z) − onehot(c), is known as soon as the loss is. It is made at once, and
+ * handed to autograd: two tensors of the size of the logits live at most, where libtorch's own,
+ * which computes in float32, has five in float32 and seven times their bytes in 16 bits. Without
+ * {@link CrossEntropyKernel} it is made some rows at a time, and handed over as that of ⟨z, G⟩.
  */
 final class LeanCrossEntropy {
 
@@ -34,7 +34,8 @@ final class LeanCrossEntropy {
     return logits.is_cuda()
         && logits.requires_grad()
         && logits.size(1) >= MANY
-        && logits.scalar_type().intern() == torch.ScalarType.BFloat16
+        && (logits.scalar_type().intern() == torch.ScalarType.BFloat16
+            || ResidualKernels.isFloat(logits))
         && logits.numel() <= Integer.MAX_VALUE;
   }
 

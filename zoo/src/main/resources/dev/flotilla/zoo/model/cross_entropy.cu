@@ -1,21 +1,28 @@
-// Cross entropy of a row of logits in bf16 and its gradient, softmax(z) - onehot(class), in one pass
-// over memory: a block keeps its row in registers. A row whose class is negative counts nothing.
+// Cross entropy of a row of logits and its gradient, softmax(z) - onehot(class), in one pass over
+// memory: a block keeps its row in registers. A row whose class is negative counts nothing.
 //
-// Set by the compiler's options: LANES, 8 or 1; THREADS of a block; CHUNKS, how many times LANES
-// elements of a row a thread takes.
+// Set by the compiler's options: LANES, as many as have 16 bytes, or 1; THREADS of a block; CHUNKS,
+// how many times LANES elements of a row a thread takes.
+
+// Of 16 bits not even the quick one's error is left.
+#if HALF
+#define EXP __expf
+#else
+#define EXP expf
+#endif
 
 // Long rows of single elements would take more registers than so many threads have.
 extern "C" __global__ void __launch_bounds__(THREADS) cross_entropy(
-    const bf16* __restrict__ logits,
+    const Given* __restrict__ logits,
     const long long* __restrict__ classes,
-    bf16* __restrict__ gradient,
+    Given* __restrict__ gradient,
     float* __restrict__ losses,
     int width,
     u64 stride) {
-  const bf16* row = logits + blockIdx.x * stride;
-  bf16* result = gradient + blockIdx.x * stride;
+  const Given* row = logits + blockIdx.x * stride;
+  Given* result = gradient + blockIdx.x * stride;
   const long long correct = classes[blockIdx.x];
-  Chunk<bf16> z[CHUNKS];
+  Chunk<Given> z[CHUNKS];
   float most = -3.4e38f;
 #pragma unroll
   for (int k = 0; k < CHUNKS; ++k) {
@@ -38,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) cross_entropy(
 #pragma unroll
     for (int i = 0; i < LANES; ++i) {
       if (column + i < width) {
-        sum += __expf(widened(z[k].at[i]) - most);
+        sum += EXP(widened(z[k].at[i]) - most);
       }
     }
   }
@@ -48,10 +55,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) cross_entropy(
   for (int k = 0; k < CHUNKS; ++k) {
     const int column = (k * THREADS + threadIdx.x) * LANES;
     if (column < width) {
-      Chunk<bf16> g;
+      Chunk<Given> g;
 #pragma unroll
       for (int i = 0; i < LANES; ++i) {
-        const float p = column + i < width ? __expf(widened(z[k].at[i]) - most) * share : 0;
+        const float p = column + i < width ? EXP(widened(z[k].at[i]) - most) * share : 0;
         narrow(column + i == correct ? p - 1 : p, &g.at[i]);
       }
       store(result + column, g);
