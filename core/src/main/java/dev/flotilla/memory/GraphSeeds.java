@@ -75,7 +75,8 @@ final class GraphSeeds implements AutoCloseable {
       before = TensorScope.keep(drawing.graphsafe_get_state());
       this.places =
           IntStream.range(0, places)
-              .mapToObj(_ -> TensorScope.keep(torch_cuda.make_generator_cuda((byte) device.index())))
+              .mapToObj(
+                  _ -> TensorScope.keep(torch_cuda.make_generator_cuda((byte) device.index())))
               .toArray(Generator[]::new);
       seeds = TensorScope.keep(device.empty(torch.ScalarType.Long, places));
       nothing = TensorScope.keep(device.empty(torch.ScalarType.Long, 1));
@@ -151,8 +152,7 @@ final class GraphSeeds implements AutoCloseable {
   /** Finds the places that have drawn: with their first start their states move on. */
   void findDrawn() {
     library.run(START, graph);
-    drawn =
-        IntStream.range(0, places.length).filter(it -> places[it].get_offset() > 0).toArray();
+    drawn = IntStream.range(0, places.length).filter(it -> places[it].get_offset() > 0).toArray();
   }
 
   /** Gives the seeds to what is started next on this thread's stream. */

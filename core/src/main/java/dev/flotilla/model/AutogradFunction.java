@@ -116,6 +116,11 @@ public final class AutogradFunction {
     areLeavesWatched = true;
   }
 
+  /** Tells whether somebody waits behind the nodes that add gradients of parameters. */
+  public static boolean watchesLeaves() {
+    return areLeavesWatched;
+  }
+
   /** Returns a handle of a parameter of our own; an undefined tensor for what is none. */
   private static Tensor leaf(Tensor input) {
     boolean isLeaf = input.requires_grad() && input.is_leaf();

@@ -29,9 +29,9 @@ public interface Objective {
   }
 
   /**
-   * Tells whether that count depends on what is in the targets, and {@link #count} tells it of those
-   * in main memory. Passes that are recorded and repeated ask for it then; otherwise it has to be
-   * the same for all batches of one size.
+   * Tells whether that count depends on what is in the targets, and {@link #count} tells it of
+   * those in main memory. Passes that are recorded and repeated ask for it then; otherwise it has
+   * to be the same for all batches of one size.
    */
   default boolean countsTargets() {
     return false;

@@ -103,7 +103,8 @@ final class AdamKernel implements AutoCloseable {
     }
     var wanted = new Wanted(ComputeDevice.of(first), isDecoupled);
     var kernel = KERNELS.computeIfAbsent(wanted, AdamKernel::compile);
-    kernel.ifPresent(it -> launch(it, slices, rule, count, found == null ? GpuKernel.ABSENT : found));
+    kernel.ifPresent(
+        it -> launch(it, slices, rule, count, found == null ? GpuKernel.ABSENT : found));
     return kernel.isPresent();
   }
 

@@ -194,8 +194,7 @@ public final class RecordedPasses implements AutoCloseable {
       recording.bytes = memory().peakBytesOf(() -> passes.run(batch, step));
     } else if (recording.passes == BEFORE) {
       requireRoom(recording.bytes);
-      releaseFor(recording);
-      if (refusal != null || !recorder().aside(() -> passes.run(batch, step))) {
+      if (refusal != null || !isRunAside(recording, batch, step, passes)) {
         passes.run(batch, step);
       }
     } else {
@@ -203,9 +202,12 @@ public final class RecordedPasses implements AutoCloseable {
     }
   }
 
-  /**
-   * Other work must find the memory that it found before: what a recording works in is its own.
-   */
+  private boolean isRunAside(Recording recording, Batch batch, MicroStep step, Passes passes) {
+    releaseFor(recording);
+    return recorder().aside(() -> passes.run(batch, step));
+  }
+
+  /** Other work must find the memory that it found before: what a recording works in is its own. */
   private void requireRoom(long bytes) {
     if (bytes > SMALL && memory().roomBytes() < bytes) {
       refusal =
@@ -272,8 +274,7 @@ public final class RecordedPasses implements AutoCloseable {
   private boolean isRecorded(Recording recording, Batch batch, MicroStep step, Passes passes) {
     try (var _ = TensorScope.open()) {
       releaseFor(recording);
-      var own =
-          recording.ownCopyOf(batch, model.device(), model.objective().countsTargets());
+      var own = recording.ownCopyOf(batch, model.device(), model.objective().countsTargets());
       var graph =
           recorder()
               .record(

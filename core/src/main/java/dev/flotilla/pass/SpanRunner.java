@@ -6,6 +6,7 @@ import dev.flotilla.model.Activations;
 import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.model.Gradient;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -130,6 +131,69 @@ final class SpanRunner {
   }
 
   /**
+   * Tells whether {@link #start} can be used: on a device, where what backward has passed should be
+   * freed at once, unless somebody waits for parameters one by one.
+   */
+  boolean canStart(SpanOutputs outputs, Activations recomputed) {
+    return parts.device().isCuda()
+        && parts.finalFunction(last(outputs)) != null
+        && !AutogradFunction.watchesLeaves()
+        && recomputed.tensors().stream().anyMatch(Tensor::requires_grad);
+  }
+
+  /**
+   * Returns a tensor whose backward is that of the final function that was left out, and then goes
+   * through the recomputed graph. It frees each tensor when it has passed it, where backward from
+   * {@linkplain #backward(SpanOutputs, Activations, List) several} holds those until its end.
+   *
+   * @param gradients of the span's outputs
+   */
+  Tensor start(SpanOutputs outputs, Activations recomputed, List<Tensor> gradients) {
+    var start = parts.device().zeros(torch.ScalarType.Float, 1);
+    AutogradFunction.record(
+        recomputed.tensors(),
+        List.of(start),
+        recomputed.tensors(),
+        _ -> byInput(backward(outputs, recomputed, gradients), recomputed.tensors()));
+    return start;
+  }
+
+  /** Adds gradients of parameters where they belong, and returns the others in order. */
+  private static List<Tensor> byInput(List<Gradient> gradients, List<Tensor> inputs) {
+    List<Tensor> all = new ArrayList<>(Collections.nCopies(inputs.size(), new Tensor()));
+    for (var gradient : gradients) {
+      var value = gradient.value();
+      int input =
+          IntStream.range(0, inputs.size())
+              .filter(i -> inputs.get(i).is_same(gradient.of()))
+              .findFirst()
+              .orElse(-1);
+      if (!value.defined() || !gradient.of().requires_grad()) {
+        continue;
+      }
+      if (input < 0) {
+        addTo(gradient.of(), value);
+      } else {
+        all.set(input, all.get(input).defined() ? all.get(input).add(value) : value);
+      }
+    }
+    return all;
+  }
+
+  private static void addTo(Tensor parameter, Tensor gradient) {
+    if (!parameter.is_leaf()) {
+      throw new IllegalStateException(
+          "a final function gives the gradient of a tensor that is neither its input nor a"
+              + " parameter");
+    }
+    if (parameter.grad().defined()) {
+      parameter.grad().add_(gradient);
+    } else {
+      parameter.mutable_grad().put(gradient);
+    }
+  }
+
+  /**
    * Returns what backward through the recomputed graph starts from.
    *
    * @param gradients of the span's outputs
@@ -222,7 +286,8 @@ final class SpanRunner {
 
   /** Recomputes so that they leave no trace in the random numbers that anybody draws later. */
   void leavingNoTrace(Runnable recomputations) {
-    if (parts.isRecorded()) { // Nothing is recomputed then, and the generator does not tell its state.
+    if (parts
+        .isRecorded()) { // Nothing is recomputed then, and the generator does not tell its state.
       recomputations.run();
       return;
     }

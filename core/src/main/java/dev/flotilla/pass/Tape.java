@@ -107,15 +107,24 @@ final class Tape {
     var input = index == 0 ? inputs : spanOutputs.get(index - 1).pause();
     long start = System.nanoTime();
     List<Recomputation.Cut> cuts;
+    Tensor lean = null;
     try (var scope = TensorScope.open()) {
       var recomputed = spanRunner.recompute(outputs, input, microStep, autocast);
       checkpointing.recomputed(System.nanoTime() - start);
-      var seeds = spanRunner.backward(outputs, recomputed.outputs(), gradients);
-      checkpointing.passed();
-      SpanRunner.backward(seeds);
+      if (spanRunner.canStart(outputs, recomputed.outputs())) {
+        lean = scope.handOut(spanRunner.start(outputs, recomputed.outputs(), gradients));
+        checkpointing.passed();
+      } else {
+        var seeds = spanRunner.backward(outputs, recomputed.outputs(), gradients);
+        checkpointing.passed();
+        SpanRunner.backward(seeds);
+      }
       cuts = recomputed.cuts();
       cuts.forEach(cut -> cut.input().tensors().forEach(scope::handOut));
       cuts.forEach(cut -> cut.outputs().tensors().forEach(scope::handOut));
+    }
+    if (lean != null) {
+      lean.backward();
     }
     for (var cut : cuts.reversed()) {
       try (var _ = TensorScope.open()) {

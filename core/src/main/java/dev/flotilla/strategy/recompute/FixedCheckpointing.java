@@ -27,8 +27,7 @@ record FixedCheckpointing(
     int from = 0;
     for (int segment : segments) {
       boolean isLast = segment == segments.getLast();
-      int to =
-          isLast ? model.cuts().behindFinalFunction(segment) : model.cuts().behind(segment);
+      int to = isLast ? model.cuts().behindFinalFunction(segment) : model.cuts().behind(segment);
       spans.add(Span.recomputed(from, to));
       from = to;
     }

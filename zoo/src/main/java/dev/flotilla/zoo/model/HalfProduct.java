@@ -164,7 +164,8 @@ public final class HalfProduct {
 
   /** The gradient of one matrix may be written where it belongs. */
   private Tensor ofMatrices(Tensor outputs, Tensor inputs) {
-    var room = matrices.size() == 1 ? GradientRooms.take(matrices.getFirst()) : Optional.<Tensor>empty();
+    var room =
+        matrices.size() == 1 ? GradientRooms.take(matrices.getFirst()) : Optional.<Tensor>empty();
     if (room.isEmpty()) {
       return torch.mm(outputs, inputs, torch.ScalarType.Float);
     }
