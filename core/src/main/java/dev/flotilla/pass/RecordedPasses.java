@@ -264,14 +264,16 @@ public final class RecordedPasses implements AutoCloseable {
   }
 
   private void record(Recording recording, Batch batch, MicroStep step, Passes passes) {
-    if (recorded() < MOST_RECORDED && isRecorded(recording, batch, step, passes)) {
-      repeat(recording, recording.graph, batch, step, passes);
-    } else {
+    var graph = recorded() < MOST_RECORDED ? graphOf(recording, batch, step, passes) : null;
+    if (graph == null) {
       passes.run(batch, step);
+    } else {
+      repeat(recording, graph, batch, step, passes);
     }
   }
 
-  private boolean isRecorded(Recording recording, Batch batch, MicroStep step, Passes passes) {
+  private @Nullable DeviceGraph graphOf(
+      Recording recording, Batch batch, MicroStep step, Passes passes) {
     try (var _ = TensorScope.open()) {
       releaseFor(recording);
       var own = recording.ownCopyOf(batch, model.device(), model.objective().countsTargets());
@@ -293,7 +295,7 @@ public final class RecordedPasses implements AutoCloseable {
     if (recording.graph == null) {
       recording.close();
     }
-    return recording.graph != null;
+    return recording.graph;
   }
 
   /** Says in words what libtorch refuses while a stream is recorded. */
