@@ -69,8 +69,8 @@ public final class RankEnvironment {
    */
   public static final String MALLOC_ARENA_MAX = "MALLOC_ARENA_MAX";
 
-  /** How many where the user has not said it: one for the thread that trains, one for others. */
-  public static final String MALLOC_ARENAS = "2";
+  /** How many where the user has not said it: with two, memory depends on who shares which. */
+  public static final String MALLOC_ARENAS = "1";
 
   /** Index of a pod of an indexed Kubernetes job; a host number to the launcher. */
   public static final String JOB_COMPLETION_INDEX = "JOB_COMPLETION_INDEX";

@@ -67,7 +67,7 @@ class LauncherTests {
         .contains("SharedFile[file=" + folder.resolve("flotilla-launch-"))
         .contains("MASTER_ADDR=127.0.0.1")
         .contains("OMP_NUM_THREADS=2")
-        .contains("MALLOC_ARENA_MAX=2")
+        .contains("MALLOC_ARENA_MAX=1")
         .contains("FLOTILLA_TERMINAL=null");
   }
 
