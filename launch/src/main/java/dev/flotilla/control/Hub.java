@@ -47,8 +47,7 @@ public final class Hub implements AutoCloseable {
   private final RefusedStrangers refused = new RefusedStrangers();
   private final ValueRelay values = new ValueRelay(this::sendNow);
   private final List<Listener> listeners = new ArrayList<>();
-  private final List<Dial> dials = new ArrayList<>();
-  private final Map<Connection, Dial> dialled = new HashMap<>();
+  private final Dialling dialling = new Dialling();
   private final Thread thread;
   private volatile int generation;
   private volatile int hosts;
@@ -79,28 +78,19 @@ public final class Hub implements AutoCloseable {
 
   /** Lets ranks connect; the hub closes the channel. */
   public void listenForRanks(ServerSocketChannel server, JobKey key) {
-    listen(
-        server,
-        () -> new ServerGreeter(key, false, () -> generation, this::isTaken),
-        Optional.empty());
+    listen(server, key, false, Optional.empty());
   }
 
   /**
    * Lets the launchers of other hosts connect where no stranger can; the hub closes the channel.
    */
   public void listenForHosts(ServerSocketChannel server, JobKey key) {
-    listen(
-        server,
-        () -> new ServerGreeter(key, true, () -> generation, this::isTaken),
-        Optional.empty());
+    listen(server, key, true, Optional.empty());
   }
 
   /** Lets the launchers of other hosts connect; the hub closes the channel. */
   public void listenForHosts(ServerSocketChannel server, JobKey key, AcceptLimit limit) {
-    listen(
-        server,
-        () -> new ServerGreeter(key, true, () -> generation, this::isTaken),
-        Optional.of(limit));
+    listen(server, key, true, Optional.of(limit));
   }
 
   /** Tells whether the launchers of so many other hosts are connected; for any thread. */
@@ -109,9 +99,9 @@ public final class Hub implements AutoCloseable {
   }
 
   private void listen(
-      ServerSocketChannel server,
-      Supplier<Connection.Greeter> greeters,
-      Optional<AcceptLimit> limit) {
+      ServerSocketChannel server, JobKey key, boolean forHosts, Optional<AcceptLimit> limit) {
+    Supplier<Connection.Greeter> greeters =
+        () -> new ServerGreeter(key, forHosts, () -> generation, this::isTaken);
     submit(
         () -> {
           try {
@@ -125,7 +115,7 @@ public final class Hub implements AutoCloseable {
   /** Connects to the launcher of the first host, again and again until it answers. */
   public void dial(Dial dial) {
     values.follow();
-    submit(() -> dials.add(dial));
+    submit(() -> dialling.add(dial));
   }
 
   /**
@@ -222,7 +212,7 @@ public final class Hub implements AutoCloseable {
         }
         dropLateStrangers();
         listeners.forEach(Listener::resume);
-        List.copyOf(dials).forEach(this::tryDial);
+        dialling.turn(this::take, this::warn);
       }
     } catch (IOException | UncheckedIOException | ClosedSelectorException e) {
       events.add(new HubEvent.Warning("the control channel is lost: " + e));
@@ -283,7 +273,7 @@ public final class Hub implements AutoCloseable {
     } catch (RefusedException e) {
       events.add(
           new HubEvent.Refused("the first host's launcher refuses this one: " + e.getMessage()));
-      dialled.remove(connection);
+      dialling.answered(connection);
       drop(connection);
     } catch (FrameException e) {
       refused.name(connection, e).map(HubEvent.Warning::new).ifPresent(events::add);
@@ -323,7 +313,7 @@ public final class Hub implements AutoCloseable {
     countHosts();
     connection.from().ifPresent(from -> listeners.forEach(it -> it.trust(from)));
     strangers.remove(connection);
-    dialled.remove(connection);
+    dialling.answered(connection);
     events.add(new HubEvent.Joined(peer));
     connection.other().ifPresent(values::catchUp);
   }
@@ -342,10 +332,7 @@ public final class Hub implements AutoCloseable {
       // It is of no use any more either way.
     }
     strangers.remove(connection);
-    Dial unanswered = dialled.remove(connection);
-    if (unanswered != null) {
-      dials.add(unanswered);
-    }
+    dialling.lost(connection);
     connection.peer().filter(peer -> peers.remove(peer, connection)).ifPresent(this::leave);
   }
 
@@ -362,20 +349,6 @@ public final class Hub implements AutoCloseable {
     strangers.late().forEach(this::drop);
   }
 
-  private void tryDial(Dial dial) {
-    try {
-      Optional<SocketChannel> channel = dial.attempt();
-      if (channel.isPresent()) {
-        dials.remove(dial);
-        take(channel.get(), dial.greeter())
-            .ifPresentOrElse(connection -> dialled.put(connection, dial), () -> dials.add(dial));
-      }
-    } catch (IOException e) {
-      dials.remove(dial);
-      events.add(new HubEvent.Warning(dial.failed(e)));
-    }
-  }
-
   /** Closes every connection and everything that was listened on. */
   @Override
   public void close() {
@@ -389,9 +362,7 @@ public final class Hub implements AutoCloseable {
       closeQuietly(key.channel());
     }
     try {
-      for (Dial dial : dials) {
-        dial.forget();
-      }
+      dialling.close();
       selector.close();
     } catch (IOException e) {
       // Nothing is left that could be lost.
