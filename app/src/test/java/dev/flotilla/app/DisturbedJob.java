@@ -7,7 +7,6 @@ import dev.flotilla.world.ExitCodes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -157,25 +156,10 @@ final class DisturbedJob {
   }
 
   private Running start(int node, String name, long updates) {
-    var arguments =
-        new ArrayList<>(
-            List.of(
-                "run",
-                "--nnodes=2",
-                "--nproc=1",
-                "--node-rank=" + node,
-                "--master-addr=" + hosts.address(0),
-                "--master-port=" + MASTER,
-                "--job-key-file=" + folder.resolve("job.key"),
-                "--set=model={name: mlp, hidden: [16]}",
-                "--set=threads=1",
-                "--set=eval={every: end}",
-                "--set=epochs=10000",
-                // A schedule that would know how many updates are to come would differ.
-                "--set=schedule=constant",
-                "--max-steps=" + updates,
-                "--out=run",
-                "--resume=auto"));
+    var arguments = hosts.job(node, MASTER, folder.resolve("job.key"), 16);
+    // A schedule that would know how many updates are to come would differ.
+    arguments.add("--set=schedule=constant");
+    arguments.addAll(List.of("--max-steps=" + updates, "--resume=auto"));
     arguments.addAll(options);
     return host(node, name)
         .through("prlimit", FILES, "ip", "netns", "exec", hosts.name(node))

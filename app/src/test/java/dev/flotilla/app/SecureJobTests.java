@@ -12,7 +12,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
@@ -214,24 +213,9 @@ class SecureJobTests {
   }
 
   private Running start(TwoHosts hosts, int node, String name, int steps, String... more) {
-    var arguments =
-        new ArrayList<>(
-            List.of(
-                "run",
-                "--nnodes=2",
-                "--nproc=1",
-                "--node-rank=" + node,
-                "--master-addr=" + hosts.address(0),
-                "--master-port=" + MASTER,
-                "--job-key-file=" + folder.resolve("job.key"),
-                "--set=model={name: mlp, hidden: [64]}",
-                "--set=threads=1",
-                "--set=eval={every: end}",
-                "--set=epochs=10000",
-                "--set=optimizer={name: sgd, lr: 0.05}",
-                STANDS_STILL,
-                "--max-steps=" + steps,
-                "--out=run"));
+    var arguments = hosts.job(node, MASTER, folder.resolve("job.key"), 64);
+    arguments.add("--set=optimizer={name: sgd, lr: 0.05}");
+    arguments.addAll(List.of(STANDS_STILL, "--max-steps=" + steps));
     arguments.addAll(List.of(more));
     return host(node, name)
         .through("ip", "netns", "exec", hosts.name(node))

@@ -1,5 +1,9 @@
 package dev.flotilla.app;
 
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * Two network namespaces of this machine with a cable between them, and nothing else; or with a
  * third one that reaches both. Making them needs root; where it is not possible, the test is
@@ -55,6 +59,24 @@ final class TwoHosts implements AutoCloseable {
   /** Returns the address at which a host sees the stranger. */
   String strangerAddress(int host) {
     return "10.231.78." + (4 * host + 2);
+  }
+
+  /** Returns the arguments of a host's launcher for a small job of both, to be added to. */
+  List<String> job(int node, int masterPort, Path key, int hidden) {
+    return new ArrayList<>(
+        List.of(
+            "run",
+            "--nnodes=2",
+            "--nproc=1",
+            "--node-rank=" + node,
+            "--master-addr=" + address(0),
+            "--master-port=" + masterPort,
+            "--job-key-file=" + key,
+            "--set=model={name: mlp, hidden: [%d]}".formatted(hidden),
+            "--set=threads=1",
+            "--set=eval={every: end}",
+            "--set=epochs=10000",
+            "--out=run"));
   }
 
   /** Connects two new hosts. */
