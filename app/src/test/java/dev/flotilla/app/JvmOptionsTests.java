@@ -1,7 +1,9 @@
 package dev.flotilla.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.flotilla.memory.NativeLibraries;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,6 +28,12 @@ class JvmOptionsTests {
   void javaDeserialisationIsRefusedWhateverTheUserChooses() {
     assertThat(JvmOptions.ofRanks(Map.of())).contains("-Djdk.serialFilter=!*");
     assertThat(options("-Xmx8g")).contains("-Djdk.serialFilter=!*");
+  }
+
+  @Test
+  void librariesOfCudaAreNotLookedForWithoutIt() {
+    assumeThat(NativeLibraries.isCudaBuild()).isFalse();
+    assertThat(JvmOptions.ofRanks(Map.of())).contains("-Dorg.bytedeco.javacpp.platform.extension=");
   }
 
   @Test

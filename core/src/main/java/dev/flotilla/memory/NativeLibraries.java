@@ -118,6 +118,8 @@ public final class NativeLibraries {
     properties.put(CACHE_PROPERTY, cache.folder().toString());
     properties.put("org.bytedeco.javacpp.maxPhysicalBytes", "0");
     properties.put("org.bytedeco.javacpp.maxBytes", "0");
+    // Left open, JavaCPP looks for CUDA's libraries in every jar and folder: a quarter of a second.
+    properties.putIfAbsent(EXTENSION, "");
     if (isCudaBuild()) {
       properties.put(EXTENSION, CUDA_EXTENSION);
     }

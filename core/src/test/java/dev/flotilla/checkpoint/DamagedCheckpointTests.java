@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DamagedCheckpointTests {
 
   private static final int RANKS = 3;
-  private static final int FLIPS = Integer.getInteger("flotilla.test.flips", 2000);
+  private static final int FLIPS = Integer.getInteger("flotilla.test.flips", 1000);
 
   @TempDir Path folder;
   private Path checkpoint = Path.of("");
