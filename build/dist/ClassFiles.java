@@ -9,6 +9,7 @@ import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.LocalDateTime;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -25,16 +26,36 @@ final class ClassFiles {
 
   private static final int FIRST_WITH_STACK_MAPS = ClassFile.JAVA_6_VERSION;
 
+  /** Bytes of a class file up to its version. */
+  private static final int HEADER = 8;
+
   /** Any will do, but always the same: two builds have the same bytes. */
   private static final LocalDateTime TIME = LocalDateTime.of(1980, 2, 1, 0, 0);
 
   private ClassFiles() {}
 
-  /** Tells whether a jar holds classes from before Java 6. */
+  /** Renews the jars of a folder that hold old classes. */
+  public static void main(String[] folder) throws IOException {
+    try (var jars = Files.newDirectoryStream(Path.of(folder[0]), "*.jar")) {
+      for (var jar : jars) {
+        if (areOldIn(jar)) {
+          var renewed = jar.resolveSibling(jar.getFileName() + ".renewed");
+          renew(jar, renewed);
+          Files.move(renewed, jar, StandardCopyOption.REPLACE_EXISTING);
+        }
+      }
+    }
+  }
+
+  /** Tells whether a jar holds classes from before Java 6; reads their beginnings alone. */
   static boolean areOldIn(Path jar) throws IOException {
-    for (var content : contents(jar).entrySet()) {
-      if (isOld(content.getKey(), content.getValue())) {
-        return true;
+    try (var file = new JarFile(jar.toFile())) {
+      for (var entry : file.stream().filter(it -> it.getName().endsWith(".class")).toList()) {
+        try (var in = file.getInputStream(entry)) {
+          if (isOld(entry.getName(), in.readNBytes(HEADER))) {
+            return true;
+          }
+        }
       }
     }
     return false;
