@@ -223,7 +223,7 @@ final class PlanAdvice {
   private static Result scaled(Result it, double scale) {
     return new Result(
         it.peakBytes(),
-        scale * it.seconds(),
+        List.of(scale * it.seconds()),
         scale * it.backward(),
         scale * it.firstBucket(),
         it.buckets(),

@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -97,7 +98,7 @@ public final class TrialRank implements Callable<Integer> {
   private static Map<String, Object> json(Result it) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("peak_bytes", it.peakBytes());
-    json.put("seconds", it.seconds());
+    json.put("cycles", it.cycles());
     json.put("backward", it.backward());
     json.put("first_bucket", it.firstBucket());
     json.put("buckets", it.buckets());
@@ -115,7 +116,7 @@ public final class TrialRank implements Callable<Integer> {
     var json = Json.read(file);
     return new Result(
         (long) number(json, "peak_bytes"),
-        number(json, "seconds"),
+        cycles(json),
         number(json, "backward"),
         number(json, "first_bucket"),
         (int) number(json, "buckets"),
@@ -126,6 +127,12 @@ public final class TrialRank implements Callable<Integer> {
             number(json, "gathered"),
             number(json, "scattered"),
             number(json, "messages")));
+  }
+
+  private static List<Double> cycles(Map<String, Object> json) {
+    return json.get("cycles") instanceof List<?> list
+        ? list.stream().map(it -> ((Number) it).doubleValue()).toList()
+        : List.of();
   }
 
   private static double number(Map<String, Object> json, String key) {

@@ -130,7 +130,7 @@ final class Trials {
             "--updates=" + combination.period()));
     var files = files(processes);
     execute(place, files, arguments);
-    return slowest(files.stream().map(TrialRank::read).toList());
+    return Result.ofRanks(files.stream().map(TrialRank::read).toList());
   }
 
   private List<Path> files(int processes) {
@@ -164,19 +164,5 @@ final class Trials {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while a trial was made", stopped);
     }
-  }
-
-  /** All ranks wait for the slowest, and the one that takes most memory must fit too. */
-  private static Result slowest(List<Result> all) {
-    var first = all.getFirst();
-    return new Result(
-        all.stream().mapToLong(Result::peakBytes).max().orElseThrow(),
-        all.stream().mapToDouble(Result::seconds).max().orElseThrow(),
-        all.stream().mapToDouble(Result::backward).max().orElseThrow(),
-        all.stream().mapToDouble(Result::firstBucket).max().orElseThrow(),
-        first.buckets(),
-        first.microSteps(),
-        first.samples(),
-        first.sent());
   }
 }

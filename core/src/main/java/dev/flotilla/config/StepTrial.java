@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -59,7 +60,7 @@ public final class StepTrial {
    * What an update took.
    *
    * @param peakBytes the most memory that the process has had
-   * @param seconds of an update, with all its micro-steps
+   * @param cycles seconds of an update, with all its micro-steps, in each stretch that was timed
    * @param backward seconds of the last backward; 0 where it was not watched
    * @param firstBucket seconds of it before the first bucket was full
    * @param buckets that were exchanged; 1 where they were not counted
@@ -69,7 +70,7 @@ public final class StepTrial {
    */
   public record Result(
       long peakBytes,
-      double seconds,
+      List<Double> cycles,
       double backward,
       double firstBucket,
       int buckets,
@@ -77,11 +78,46 @@ public final class StepTrial {
       int samples,
       Sent sent) {
 
+    /** Copies the cycles. */
+    public Result {
+      cycles = List.copyOf(cycles);
+    }
+
+    /**
+     * Returns what ranks of one job took: all wait for the slowest, in every cycle anew, and the
+     * one that takes most memory must fit too.
+     */
+    public static Result ofRanks(List<Result> ranks) {
+      var first = ranks.getFirst();
+      int common = ranks.stream().mapToInt(it -> it.cycles.size()).min().orElseThrow();
+      return new Result(
+          ranks.stream().mapToLong(Result::peakBytes).max().orElseThrow(),
+          IntStream.range(0, common).mapToObj(i -> largest(ranks, it -> it.cycles.get(i))).toList(),
+          largest(ranks, Result::backward),
+          largest(ranks, Result::firstBucket),
+          first.buckets,
+          first.microSteps,
+          first.samples,
+          first.sent);
+    }
+
+    private static double largest(List<Result> ranks, ToDoubleFunction<Result> value) {
+      return ranks.stream().mapToDouble(value).max().orElseThrow();
+    }
+
+    /**
+     * Returns the seconds of an update in the shortest cycle: whatever else the machine does only
+     * makes it longer.
+     */
+    public double seconds() {
+      return Collections.min(cycles);
+    }
+
     /** Returns the mean of times with another trial of the same, and the larger memory. */
     public Result mean(Result other) {
       return new Result(
           Math.max(peakBytes, other.peakBytes),
-          (seconds + other.seconds) / 2,
+          List.of((seconds() + other.seconds()) / 2),
           (backward + other.backward) / 2,
           (firstBucket + other.firstBucket) / 2,
           buckets,
@@ -98,8 +134,7 @@ public final class StepTrial {
    *
    * @param warmUp updates before the first that counts, at least
    * @param warmUpSeconds that they take, at least
-   * @param cycles stretches that are timed, at most, of which the shortest counts: whatever else
-   *     the machine does only makes them longer
+   * @param cycles stretches that are timed, at most, of which the shortest counts
    * @param updates of a cycle, at least, and what its updates are a multiple of
    * @param cycleSeconds that a cycle takes, at least
    * @param seconds after which no other cycle begins
@@ -177,8 +212,7 @@ public final class StepTrial {
         spent += fromFirst(trainer, times.getLast()) * updates;
       }
       double made = (double) times.size() * updates;
-      return result(
-          trainer, Collections.min(times), microSteps, traffic.sent().since(before, made));
+      return result(trainer, times, microSteps, traffic.sent().since(before, made));
     }
   }
 
@@ -214,13 +248,13 @@ public final class StepTrial {
     }
   }
 
-  private Result result(Trainer trainer, double seconds, int microSteps, Sent sent) {
+  private Result result(Trainer trainer, List<Double> times, int microSteps, Sent sent) {
     var exchange = map(trainer.metrics().get("exchange"));
     long peak = new PeakMeter(trainer.model().device()).peakBytes();
     int buckets = exchange.get("buckets") instanceof List<?> list ? list.size() : 1;
     return new Result(
         peak,
-        seconds,
+        times,
         number(exchange.get("backward_ms")) / 1e3,
         number(exchange.get("first_bucket_ms")) / 1e3,
         Math.max(1, buckets),

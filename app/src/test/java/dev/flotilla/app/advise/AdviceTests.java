@@ -24,7 +24,7 @@ class AdviceTests {
   /** A row that sends nothing, of two ranks with 10 samples each. */
   private static Prediction row(String name, String change, long mebibytes, double seconds) {
     var combination = new Combination(name, Map.of(), 1, Overlap.NONE, change);
-    var trial = new Result(mebibytes * MIB, seconds, 0, 0, 1, 1, 10, new Sent(0, 0, 0, 0));
+    var trial = new Result(mebibytes * MIB, List.of(seconds), 0, 0, 1, 1, 10, new Sent(0, 0, 0, 0));
     return Prediction.of(combination, trial, LINK, 2);
   }
 
@@ -61,7 +61,7 @@ class AdviceTests {
   void timesAreComparedPerSample() {
     // 0.2 s for 2 ranks of 10 samples.
     assertThat(ROWS.get(1).perSample()).isCloseTo(0.01, within(1e-12));
-    var merged = new Result(1, 0.5, 0, 0, 1, 4, 10, new Sent(0, 0, 0, 0));
+    var merged = new Result(1, List.of(0.5), 0, 0, 1, 4, 10, new Sent(0, 0, 0, 0));
     var combination = new Combination("merged", Map.of(), 1, Overlap.NONE, "x");
     assertThat(Prediction.of(combination, merged, LINK, 2).perSample())
         .isCloseTo(0.5 / 80, within(1e-12));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.config.StepTrial.Result;
 import dev.flotilla.config.StepTrial.Sent;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class StepModelTests {
@@ -15,7 +16,7 @@ class StepModelTests {
   private static Result trial(int microSteps, Sent sent) {
     // An update of 300 ms for one micro-step: 100 ms forward, 200 ms backward, of which 50 ms pass
     // before the first of 4 buckets is full.
-    return new Result(1 << 20, 0.3 * microSteps, 0.2, 0.05, 4, microSteps, 8, sent);
+    return new Result(1 << 20, List.of(0.3 * microSteps), 0.2, 0.05, 4, microSteps, 8, sent);
   }
 
   private static double seconds(Overlap overlap, Sent sent) {
@@ -74,10 +75,10 @@ class StepModelTests {
 
   @Test
   void backwardThatNobodyWatchedIsTwoThirds() {
-    var unknown = new Result(1, 0.3, 0, 0, 1, 1, 8, new Sent(4e6, 0, 0, 0));
+    var unknown = new Result(1, List.of(0.3), 0, 0, 1, 1, 8, new Sent(4e6, 0, 0, 0));
     // 200 ms of backward, the first bucket after a quarter of it.
     assertThat(StepModel.seconds(unknown, LINK, Overlap.BACKWARD)).isCloseTo(0.7, within(1e-9));
-    var several = new Result(1, 0.3, 0, 0, 4, 1, 8, new Sent(4e6, 0, 0, 0));
+    var several = new Result(1, List.of(0.3), 0, 0, 4, 1, 8, new Sent(4e6, 0, 0, 0));
     assertThat(StepModel.seconds(several, LINK, Overlap.BACKWARD)).isCloseTo(0.55, within(1e-9));
   }
 }
