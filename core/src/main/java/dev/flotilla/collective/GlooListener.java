@@ -11,17 +11,19 @@ import java.net.InetAddress;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Closes the port on which Gloo listens once all ranks are connected: nobody else shall.
+ * The port on which Gloo listens for a group: hears members alone, and is closed once all ranks are
+ * connected.
  *
  * <p>Gloo keeps the descriptor to itself. It is found among those of this process, as the socket
- * that listens since the group was formed, and replaced by one that does not.
+ * that listens at the group's address since Gloo was asked to, and replaced by one that does not.
  */
 final class GlooListener {
 
@@ -38,15 +40,57 @@ final class GlooListener {
   private static final CFunction DUP2 = CFunction.find("dup2", JAVA_INT, JAVA_INT);
   private static final CFunction CLOSE = CFunction.find("close", JAVA_INT);
 
-  private final Set<String> before;
+  /** Ranks that are threads of one process begin to listen one after the other. */
+  private static final Object ONE_BEGINS = new Object();
 
-  private GlooListener(Set<String> before) {
-    this.before = before;
+  private final InetAddress address;
+  private final Set<String> before = new HashSet<>();
+  private final List<Listening> begun = new ArrayList<>();
+
+  /** A descriptor of this process that listens. */
+  private record Listening(int descriptor, String socket, SocketName name) {}
+
+  /** Prepares for a group that will listen at an address. */
+  GlooListener(InetAddress address) {
+    this.address = address;
   }
 
-  /** Notes what this process listens on before a group is formed. */
-  static GlooListener beforeForming() {
-    return new GlooListener(listening().keySet());
+  InetAddress address() {
+    return address;
+  }
+
+  /** Lets Gloo begin to listen, and notes where. */
+  <T> T begins(Supplier<T> listening) {
+    synchronized (ONE_BEGINS) {
+      listening().forEach(it -> before.add(it.socket));
+      T made = listening.get();
+      look();
+      return made;
+    }
+  }
+
+  private void look() {
+    listening().stream()
+        .filter(it -> !before.contains(it.socket) && it.name.address().equals(address))
+        .forEach(begun::add);
+  }
+
+  /**
+   * Returns what the group listens on.
+   *
+   * @throws RendezvousException if it is not known: another part of this program may have begun to
+   *     listen at the same address in the same instant, and must be left alone
+   */
+  private Listening own() {
+    if (begun.isEmpty()) {
+      look(); // Gloo may put it off until it connects
+    }
+    if (begun.size() != 1) {
+      throw new RendezvousException(
+          "the port of Gloo at %s is not found: %d ports were opened there at once; start again"
+              .formatted(address.getHostAddress(), begun.size()));
+    }
+    return begun.getFirst();
   }
 
   /**
@@ -55,14 +99,8 @@ final class GlooListener {
    */
   List<String> strangers(Roster roster) {
     try {
-      Set<String> own = sockets().keySet();
-      List<KernelSocket> all = KernelSocket.all();
-      Set<Integer> ports =
-          all.stream()
-              .filter(it -> it.isListening() && own.contains(it.name()))
-              .map(KernelSocket::port)
-              .collect(Collectors.toSet());
-      return all.stream()
+      Set<Integer> ports = begun.stream().map(it -> it.name.port()).collect(Collectors.toSet());
+      return KernelSocket.all().stream()
           .filter(it -> !it.isListening() && ports.contains(it.port()))
           .map(it -> it.remote().getHostAddress())
           .filter(address -> !isMember(address, roster))
@@ -80,56 +118,19 @@ final class GlooListener {
         || (roster.isOnLoopback() && address.equals("127.0.0.1"));
   }
 
-  /**
-   * Returns the port at an address on which the group listens.
-   *
-   * @throws RendezvousException if there is none, or several
-   */
-  int port(InetAddress address) {
-    try {
-      Set<String> own = sockets().keySet();
-      List<Integer> ports =
-          KernelSocket.all().stream()
-              .filter(it -> it.isListening() && own.contains(it.name()))
-              .filter(it -> it.local().equals(address))
-              .map(KernelSocket::port)
-              .toList();
-      if (ports.size() != 1) {
-        throw new RendezvousException(
-            "the port of Gloo at %s is not found among %s"
-                .formatted(address.getHostAddress(), ports));
-      }
-      return ports.getFirst();
-    } catch (IOException e) {
-      throw new RendezvousException("the kernel's list of sockets cannot be read", e);
-    }
+  /** Returns the port on which the group listens. */
+  int port() {
+    return own().name.port();
   }
 
-  private Map<String, Integer> sockets() {
-    Map<String, Integer> sockets = listening();
-    sockets.keySet().removeAll(before);
-    return sockets;
-  }
-
-  /**
-   * Keeps everybody from the group's port who is on no member's host, from now on.
-   *
-   * @param local address on which the group listens
-   */
-  void hearOnly(Set<InetAddress> members, InetAddress local) {
-    Map<String, Integer> sockets = sockets();
-    if (sockets.size() == 1) {
-      sockets.values().forEach(it -> MemberFilter.attach(it, local, members));
-    }
+  /** Keeps everybody from the group's port who is on no member's host, from now on. */
+  void hearOnly(Set<InetAddress> members) {
+    MemberFilter.attach(own().descriptor, address, members);
   }
 
   /** Closes what the group listens on. */
   void close() {
-    Map<String, Integer> sockets = sockets();
-    // Two would mean that somebody else in this process has begun to listen: not ours to close.
-    if (sockets.size() == 1) {
-      sockets.values().forEach(GlooListener::replace);
-    }
+    replace(own().descriptor);
   }
 
   private static void replace(int descriptor) {
@@ -144,22 +145,23 @@ final class GlooListener {
   }
 
   /**
-   * Returns the descriptors of this process that listen, by the name of their socket. Asks each
-   * socket: the kernel goes through its whole table to list all of them.
+   * Returns what this process listens on. Asks each socket: the kernel goes through its whole table
+   * to list all of them.
    */
-  private static Map<String, Integer> listening() {
-    var found = new HashMap<String, Integer>();
+  private static List<Listening> listening() {
+    var found = new ArrayList<Listening>();
     try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
       for (Path link : all) {
         String target = target(link);
         int descriptor = Integer.parseInt(String.valueOf(link.getFileName()));
         if (target.startsWith("socket:") && isListening(descriptor)) {
-          found.put(target, descriptor);
+          SocketName.of(descriptor)
+              .ifPresent(name -> found.add(new Listening(descriptor, target, name)));
         }
       }
       return found;
     } catch (IOException e) {
-      return new HashMap<>();
+      throw new RendezvousException("the descriptors of this process cannot be listed", e);
     }
   }
 

@@ -18,7 +18,7 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
   NativeGroup form(String name, Roster roster, int rank) {
     var key = JobLink.ofThisProcess().pairKey();
     return key.isEmpty()
-        ? connect(name, roster, rank, GlooListener.beforeForming(), RankRelay.of(roster))
+        ? connect(name, roster, rank, new GlooListener(address), RankRelay.of(roster))
         : formProved(name, roster, rank, key.get());
   }
 
@@ -30,11 +30,11 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
             name + "/gloo",
             roster,
             rank,
-            address,
+            listener,
             settings,
             () -> {
               if (!roster.isOnLoopback()) {
-                listener.hearOnly(roster.sources(), address);
+                listener.hearOnly(roster.sources());
               }
               openRelay(name, roster, rank, listener, relay);
             });
@@ -53,7 +53,7 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
   private void openRelay(
       String name, Roster roster, int rank, GlooListener listener, RankRelay relay) {
     if (relay.isNeeded()) {
-      relay.open(listener.port(address), settings.joinTimeout());
+      relay.open(listener.port(), settings.joinTimeout());
       await(name + "/carried/", rank, roster.size(), roster.self(), "carried");
     }
   }
@@ -69,7 +69,7 @@ record Membership(MeetingPoint store, InetAddress address, CollectiveSettings se
     String problems = "";
     for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
       var tried = attempt == 0 ? name : "%s/again %d".formatted(name, attempt);
-      var listener = GlooListener.beforeForming();
+      var listener = new GlooListener(address);
       try (var relay = RankRelay.of(roster)) {
         var group = connect(tried, roster, rank, listener, relay);
         var own = PairProof.problem(group, tried, rank, key, PairProof.TAKES);

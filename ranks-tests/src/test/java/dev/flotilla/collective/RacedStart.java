@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
 
 /**
@@ -28,7 +27,6 @@ final class RacedStart {
   private final Path file;
   private final boolean isFiltered;
   private final IntConsumer stranger;
-  private final ReentrantLock oneListens = new ReentrantLock();
   private final InetAddress loopback = InetAddress.ofLiteral("127.0.0.1");
 
   /**
@@ -63,18 +61,12 @@ final class RacedStart {
         var store = NativeStore.inFile(file)) {
       var membership = new Membership(store, loopback, settings);
       var roster = membership.meet("race", PeerInfo.here(rank, loopback, ""), rank, 2);
-      // One after the other: each must find its own port among those of this process.
-      oneListens.lock();
-      var listener = GlooListener.beforeForming();
+      var listener = new GlooListener(loopback);
       try (var group =
           GlooConnection.open(
-              store, "race/gloo", roster, rank, loopback, settings, () -> meet(listener))) {
+              store, "race/gloo", roster, rank, listener, settings, () -> meet(listener))) {
         String problem = PairProof.problem(group, "race", rank, KEY, PROVING_TAKES);
         return problem.isEmpty() ? SUM : "unauthenticated peer: " + problem;
-      } finally {
-        if (oneListens.isHeldByCurrentThread()) {
-          oneListens.unlock();
-        }
       }
     } catch (RendezvousException e) {
       return String.valueOf(e.getMessage());
@@ -83,10 +75,8 @@ final class RacedStart {
 
   private void meet(GlooListener listener) {
     if (isFiltered) {
-      listener.hearOnly(Set.of(loopback), loopback);
+      listener.hearOnly(Set.of(loopback));
     }
-    int port = listener.port(loopback);
-    oneListens.unlock();
-    stranger.accept(port);
+    stranger.accept(listener.port());
   }
 }
