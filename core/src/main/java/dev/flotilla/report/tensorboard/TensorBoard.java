@@ -1,5 +1,6 @@
 package dev.flotilla.report.tensorboard;
 
+import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.text.Secrets;
@@ -7,7 +8,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Locale;
@@ -41,7 +41,7 @@ public final class TensorBoard implements EventSink, AutoCloseable {
    * Writes to a folder, which is made if there is none; the file itself comes with the first event
    * of a run that has begun.
    *
-   * @throws UncheckedIOException if it cannot be made
+   * @throws UncheckedIOException if it cannot be made, or belongs to somebody else
    */
   public TensorBoard(Path folder) {
     this(folder, InstantSource.system());
@@ -51,10 +51,7 @@ public final class TensorBoard implements EventSink, AutoCloseable {
     this.folder = folder;
     this.clock = clock;
     try {
-      if (!Files.isDirectory(folder)) {
-        var owner = PosixFilePermissions.fromString("rwx------");
-        Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(owner));
-      }
+      PrivateFiles.createFolders(folder);
       if (!Files.isWritable(folder)) {
         throw new java.nio.file.AccessDeniedException(folder.toString());
       }

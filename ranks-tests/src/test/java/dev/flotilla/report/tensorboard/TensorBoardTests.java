@@ -2,6 +2,7 @@ package dev.flotilla.report.tensorboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.flotilla.report.TrainingEvent;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.time.InstantSource;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,6 +94,16 @@ class TensorBoardTests {
             "system/gpu_peak_bytes=2048.0");
     assertThat(points.getFirst().tag()).isEqualTo("config/text_summary");
     assertThat(points.getFirst().text()).isEqualTo("    {\n      \"seed\" : 7\n    }\n");
+  }
+
+  @Test
+  void refusesAFolderOfSomebodyElse() throws IOException {
+    assumeTrue(ProcessHandle.current().info().user().equals(Optional.of("root")));
+    var users = folder.getFileSystem().getUserPrincipalLookupService();
+    Files.setOwner(folder, users.lookupPrincipalByName("12345"));
+    assertThatThrownBy(() -> new TensorBoard(folder))
+        .isInstanceOf(UncheckedIOException.class)
+        .hasMessageContaining(folder + " belongs to 12345; name a folder of your own");
   }
 
   @Test
