@@ -10,6 +10,7 @@ import dev.flotilla.optim.Constant;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -158,6 +159,8 @@ public final class StepTrial {
     }
   }
 
+  private static final int CHUNK = 1 << 16;
+
   /** More than any trial makes. */
   private static final int MOST_UPDATES = 1_000_000;
 
@@ -205,6 +208,7 @@ public final class StepTrial {
       var batch = config.data().train().load(chosen(config.data().train().size()));
       int microSteps = windows(trainer, batch, 1);
       int updates = warmedUp(trainer, batch);
+      fillYoungGeneration();
       var before = traffic.sent();
       var times = new ArrayList<Double>();
       for (double spent = 0; times.size() < length.cycles() && spent < length.seconds(); ) {
@@ -228,6 +232,16 @@ public final class StepTrial {
     } while (spent < length.warmUpSeconds());
     double periods = Math.ceil(length.cycleSeconds() / (update * length.updates()));
     return length.updates() * (int) Math.clamp(periods, 1, MOST_UPDATES / 1e3);
+  }
+
+  /**
+   * A run fills the young generation with short-lived objects, sooner or later, and its memory stays
+   * resident; a trial may end before, by chance, and would seem to take 100 MiB less.
+   */
+  private static void fillYoungGeneration() {
+    for (long left = Runtime.getRuntime().totalMemory() / 2; left > 0; left -= CHUNK) {
+      Reference.reachabilityFence(new byte[CHUNK]);
+    }
   }
 
   private static double secondsOfUpdate(Trainer trainer, Batch batch, int updates) {
