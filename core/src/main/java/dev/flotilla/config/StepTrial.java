@@ -235,8 +235,8 @@ public final class StepTrial {
   }
 
   /**
-   * A run fills the young generation with short-lived objects, sooner or later, and its memory stays
-   * resident; a trial may end before, by chance, and would seem to take 100 MiB less.
+   * A run fills the young generation with short-lived objects, sooner or later, and its memory
+   * stays resident; a trial may end before, by chance, and would seem to take 100 MiB less.
    */
   private static void fillYoungGeneration() {
     for (long left = Runtime.getRuntime().totalMemory() / 2; left > 0; left -= CHUNK) {
