@@ -240,7 +240,12 @@ public final class StepTrial {
    */
   private static void fillYoungGeneration() {
     for (long left = Runtime.getRuntime().totalMemory() / 2; left > 0; left -= CHUNK) {
-      Reference.reachabilityFence(new byte[CHUNK]);
+      var garbage = new byte[CHUNK];
+      try {
+        garbage[0] = 1;
+      } finally {
+        Reference.reachabilityFence(garbage); // or the compiler may leave it out
+      }
     }
   }
 
