@@ -79,9 +79,12 @@ public final class StepTrial {
       int samples,
       Sent sent) {
 
-    /** Copies the cycles. */
+    /** Checks that something was timed. */
     public Result {
       cycles = List.copyOf(cycles);
+      if (cycles.isEmpty()) {
+        throw new IllegalArgumentException("a trial has no cycle that was timed");
+      }
     }
 
     /**
