@@ -34,9 +34,14 @@ final class ClassFiles {
 
   private ClassFiles() {}
 
+  /** Renews the jars of the folder that is named. */
+  public static void main(String[] arguments) throws IOException {
+    renewIn(Path.of(arguments[0]));
+  }
+
   /** Renews the jars of a folder that hold old classes. */
-  public static void main(String[] folder) throws IOException {
-    try (var jars = Files.newDirectoryStream(Path.of(folder[0]), "*.jar")) {
+  static void renewIn(Path folder) throws IOException {
+    try (var jars = Files.newDirectoryStream(folder, "*.jar")) {
       for (var jar : jars) {
         if (areOldIn(jar)) {
           var renewed = jar.resolveSibling(jar.getFileName() + ".renewed");
@@ -48,7 +53,7 @@ final class ClassFiles {
   }
 
   /** Tells whether a jar holds classes from before Java 6; reads their beginnings alone. */
-  static boolean areOldIn(Path jar) throws IOException {
+  private static boolean areOldIn(Path jar) throws IOException {
     try (var file = new JarFile(jar.toFile())) {
       for (var entry : file.stream().filter(it -> it.getName().endsWith(".class")).toList()) {
         try (var in = file.getInputStream(entry)) {
@@ -64,7 +69,7 @@ final class ClassFiles {
   /**
    * Copies a jar: old classes as of Java 8, with stack maps and the same code; all else as it is.
    */
-  static void renew(Path jar, Path copy) throws IOException {
+  private static void renew(Path jar, Path copy) throws IOException {
     var contents = contents(jar);
     var own =
         ClassHierarchyResolver.ofResourceParsing(

@@ -82,13 +82,10 @@ final class Dist {
     List<Path> copies = new ArrayList<>();
     for (var jar : jars.entrySet()) {
       var copy = root.resolve("lib").resolve(jar.getKey());
-      if (ClassFiles.areOldIn(jar.getValue())) {
-        ClassFiles.renew(jar.getValue(), copy);
-      } else {
-        Files.copy(jar.getValue(), copy);
-      }
+      Files.copy(jar.getValue(), copy);
       copies.add(copy);
     }
+    ClassFiles.renewIn(root.resolve("lib"));
     return copies;
   }
 
