@@ -1,6 +1,7 @@
 package dev.flotilla.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.testkit.FreePorts;
 import dev.flotilla.testkit.RankProcesses;
@@ -30,7 +31,10 @@ class ResourceTests {
       joinAndLeaveOverTcp();
     }
     assertThat(entries("/proc/self/fd")).isLessThanOrEqualTo(descriptors + 2);
-    assertThat(threadsOfRanks()).isEmpty();
+    // The system's thread goes a moment after Java's has ended.
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(() -> assertThat(threadsOfRanks()).isEmpty());
   }
 
   private static void joinAndLeave() {
