@@ -4,12 +4,15 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.memory.Tensors;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.Edge;
 import org.bytedeco.pytorch.FunctionPostHook;
@@ -204,7 +207,7 @@ public final class AutogradFunction {
    * Adds the gradient of a parameter where it belongs. The graph would copy it, as Java holds it
    * too; what waits for the parameter hears of it all the same.
    */
-  private void addToLeaf(Tensor leaf, Tensor gradient) {
+  private void addToLeaf(Tensor leaf, Tensor gradient, List<Tensor> all) {
     if (!leaf.defined() || !gradient.defined()) {
       return;
     }
@@ -213,9 +216,17 @@ public final class AutogradFunction {
       sum.add_(gradient);
       return;
     }
-    // What has come in may be others' too, and this one is added to.
-    boolean isGiven = gradients.stream().anyMatch(gradient::is_same);
-    leaf.mutable_grad().put(isGiven ? gradient.clone() : gradient);
+    leaf.mutable_grad().put(isOthersToo(gradient, all) ? gradient.clone() : gradient);
+  }
+
+  /** Tells whether what has come in may be somebody else's too: then it must not be added to. */
+  private boolean isOthersToo(Tensor gradient, List<Tensor> all) {
+    if (gradients.stream().noneMatch(gradient::is_same)) {
+      return false;
+    }
+    Set<Tensor> own = Collections.newSetFromMap(new IdentityHashMap<>());
+    Stream.of(gradients, all).flatMap(List::stream).filter(gradient::is_same).forEach(own::add);
+    return all.stream().filter(gradient::is_same).count() > 1 || gradient.use_count() > own.size();
   }
 
   private final class Taking extends FunctionPreHook {
@@ -242,7 +253,7 @@ public final class AutogradFunction {
           var _ = new NoGradGuard()) {
         var all = GradientRooms.whileGiving(() -> backward.apply(gradients));
         for (int i = 0; i < all.size(); i++) {
-          addToLeaf(leaves.get(i), all.get(i));
+          addToLeaf(leaves.get(i), all.get(i), all);
         }
         var results =
             Arrays.stream(edges)
