@@ -55,6 +55,11 @@ final class GeluCheck {
       kernels.expect(label + ", gradient of the offset", offset.grad(), b.grad(), 2e-5);
       Tensor again = BiasGelu.of(input, offset).orElseThrow();
       verdicts.expect(label + ", again", again.equal(ours), "");
+      Tensor recomputed = input.detach().clone();
+      Tensor sums = BiasGelu.gradientAndOutputInPlace(gradient, recomputed, offset);
+      boolean isSame =
+          recomputed.equal(ours) && gradient.equal(input.grad()) && sums.equal(offset.grad());
+      verdicts.expect(label + ", in one pass", isSame, "");
     }
   }
 

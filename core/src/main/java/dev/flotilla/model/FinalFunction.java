@@ -18,7 +18,8 @@ public interface FinalFunction {
    * and dtype. No graph is recorded, nothing is converted to another dtype, and random numbers
    * start where they started for {@code apply}.
    *
-   * @param body what the body gives, recomputed
+   * @param body what the body gives, recomputed; nobody reads what the body has made itself again,
+   *     so that its memory may be used
    * @param gradients of what comes out, undefined where none came
    */
   List<Gradient> backward(Activations body, List<Tensor> gradients);

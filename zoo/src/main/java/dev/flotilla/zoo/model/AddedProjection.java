@@ -161,33 +161,37 @@ final class AddedProjection implements FinalFunction {
   /** Gradients, undefined where none is wanted. */
   private record Own(Tensor y, Tensor weight, Tensor bias, Tensor offset) {}
 
-  /**
-   * Returns the gradients.
-   *
-   * @param inputs f(y), or null where it is to be made again: as it is the largest tensor of a
-   *     layer, it is freed before the next one is made then
-   */
-  private Own own(
-      Tensor y, @Nullable Tensor inputs, Tensor matrix, Summed dropped, boolean isWanted) {
-    Tensor ofWeight = ofWeight(y, inputs, dropped);
-    Tensor ofBias = bias.requires_grad() ? dropped.sums() : new Tensor();
+  /** Returns the gradients, given f(y). */
+  private Own own(Tensor y, Tensor inputs, Tensor matrix, Summed dropped, boolean isWanted) {
+    Tensor ofWeight = product.ofParameters(inputs, dropped).getFirst();
     if (!isWanted) {
-      return new Own(new Tensor(), ofWeight, ofBias, new Tensor());
+      return new Own(new Tensor(), ofWeight, ofBias(dropped), new Tensor());
     }
     Tensor inner = product.ofInput(y, matrix, dropped.whole());
     if (offset == null) {
-      return new Own(inner, ofWeight, ofBias, new Tensor());
+      return new Own(inner, ofWeight, ofBias(dropped), new Tensor());
     }
     var both = BiasGelu.gradientInPlace(inner, y, offset);
-    return new Own(
-        both.whole(), ofWeight, ofBias, offset.requires_grad() ? both.sums() : new Tensor());
+    return new Own(both.whole(), ofWeight, ofBias(dropped), ofOffset(both.sums()));
   }
 
-  private Tensor ofWeight(Tensor y, @Nullable Tensor inputs, Summed dropped) {
-    try (var scope = TensorScope.open()) {
-      var all = product.ofParameters(inputs == null ? activated(y) : inputs, dropped);
-      return scope.handOut(all.getFirst());
+  /** Returns the same gradients of a y that nobody reads again, whose memory f(y) takes. */
+  private Own ownOfRecomputed(Tensor y, Tensor matrix, Summed dropped) {
+    if (offset == null || !y.requires_grad()) {
+      return own(y, activated(y), matrix, dropped, y.requires_grad());
     }
+    Tensor inner = product.ofInput(y, matrix, dropped.whole());
+    Tensor sums = BiasGelu.gradientAndOutputInPlace(inner, y, offset);
+    Tensor ofWeight = product.ofParameters(y.detach(), dropped).getFirst();
+    return new Own(inner, ofWeight, ofBias(dropped), ofOffset(sums));
+  }
+
+  private Tensor ofBias(Summed dropped) {
+    return bias.requires_grad() ? dropped.sums() : new Tensor();
+  }
+
+  private Tensor ofOffset(Tensor sums) {
+    return offset != null && offset.requires_grad() ? sums : new Tensor();
   }
 
   private Tensor activated(Tensor y) {
@@ -218,7 +222,7 @@ final class AddedProjection implements FinalFunction {
     try (var scope = TensorScope.open()) {
       Tensor matrix = product.halves().matrix();
       var dropped = AddedNorm.ofSum(gradient, TYPE, Draws.now(x, dropout));
-      var own = own(y, null, matrix, dropped, y.requires_grad());
+      var own = ownOfRecomputed(y, matrix, dropped);
       all.add(new Gradient(x, gradient));
       add(bias, own.bias(), scope, all);
       add(weight, own.weight(), scope, all);

@@ -40,7 +40,8 @@ public final class BiasGelu {
         List.of(seen),
         gradients -> {
           Tensor gradient = gradients.getFirst().contiguous();
-          var both = ColumnKernels.geluGradient(gradient, seen, offset, torch.empty_like(seen));
+          Tensor result = torch.empty_like(seen);
+          var both = ColumnKernels.geluGradient(gradient, seen, offset, result, new Tensor());
           return List.of(both.whole(), both.sums());
         });
     return Optional.of(output);
@@ -59,6 +60,18 @@ public final class BiasGelu {
    * @param gradient of the output, whose memory that of the input takes
    */
   static Summed gradientInPlace(Tensor gradient, Tensor input, Tensor offset) {
-    return ColumnKernels.geluGradient(gradient, input, offset, gradient);
+    return ColumnKernels.geluGradient(gradient, input, offset, gradient, new Tensor());
+  }
+
+  /**
+   * Computes the gradients of a recomputed input and of the offset, and what {@link #of} has given,
+   * in one pass over memory instead of two.
+   *
+   * @param gradient of the output, whose memory that of the input takes
+   * @param input nobody reads it again: its memory takes the output
+   * @return the gradient of the offset
+   */
+  public static Tensor gradientAndOutputInPlace(Tensor gradient, Tensor input, Tensor offset) {
+    return ColumnKernels.geluGradient(gradient, input, offset, gradient, input).sums();
   }
 }

@@ -99,13 +99,16 @@ record ColumnKernels(
    * Returns the gradients of what {@link #gelu} has taken.
    *
    * @param result takes that of the input; it may be that of the output
+   * @param output takes what {@link #gelu} has given, unless it is undefined; it may be the input
    */
-  static Summed geluGradient(Tensor gradient, Tensor input, Tensor offset, Tensor result) {
+  static Summed geluGradient(
+      Tensor gradient, Tensor input, Tensor offset, Tensor result, Tensor output) {
     var type = input.scalar_type().intern();
     long width = width(input);
     var on = of(type, most(type), input.numel() / width, width, gradient, input, result);
+    Object remade = output.defined() ? output : GpuKernel.ABSENT;
     return on.summing(
-        "bias_gelu_gradient", result, List.of(gradient, input, offset, result), List.of());
+        "bias_gelu_gradient", result, List.of(gradient, input, offset, result, remade), List.of());
   }
 
   /** Returns three matrices of one shape, without gaps, side by side, and all columns' sums. */

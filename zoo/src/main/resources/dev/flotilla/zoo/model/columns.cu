@@ -162,12 +162,11 @@ __device__ inline Normal normal(float x) {
 }
 
 // x times the share below it.
-__device__ inline float gelu(float x) {
-  return fmaf(-fabsf(x), normal(x).beyond, fmaxf(x, 0.0f));
+__device__ inline float gelu(float x, const Normal& n) {
+  return fmaf(-fabsf(x), n.beyond, fmaxf(x, 0.0f));
 }
 
-__device__ inline float gelu_slope(float x) {
-  const Normal n = normal(x);
+__device__ inline float gelu_slope(float x, const Normal& n) {
   return fmaf(x, n.density, x < 0 ? n.beyond : 1.0f - n.beyond);
 }
 
@@ -199,7 +198,8 @@ extern "C" __global__ void bias_gelu(
         float value[LANES];
 #pragma unroll
         for (int i = 0; i < LANES; ++i) {
-          value[i] = gelu(widened(in.at[i]) + b[i]);
+          const float x = widened(in.at[i]) + b[i];
+          value[i] = gelu(x, normal(x));
         }
         narrow(value, out);
         store(output + row * width + p.column, out);
@@ -210,13 +210,14 @@ struct Both {
   Chunk<Given> input, gradient;
 };
 
-// The result may lie where the gradient was: what a thread writes depends on what it has read there,
-// and no other thread reads it.
+// The result may lie where the gradient was, and gelu itself, if it is asked for, where the input was:
+// what a thread writes depends on what it has read there, and no other thread reads it.
 extern "C" __global__ void bias_gelu_gradient(
     const Given* gradient,
-    const Given* __restrict__ input,
+    const Given* input,
     const float* __restrict__ offset,
     Given* result,
+    Given* output,
     float* __restrict__ parts,
     float* __restrict__ totals,
     int* __restrict__ counters,
@@ -235,15 +236,23 @@ extern "C" __global__ void bias_gelu_gradient(
           return Both{load(input + place), load(gradient + place)};
         },
         [&](u64 row, const Both& both) {
+          const u64 place = row * width + p.column;
           Chunk<Given> out;
-          float r[LANES];
+          float r[LANES], f[LANES];
 #pragma unroll
           for (int i = 0; i < LANES; ++i) {
-            r[i] = widened(both.gradient.at[i]) * gelu_slope(widened(both.input.at[i]) + b[i]);
+            const float x = widened(both.input.at[i]) + b[i];
+            const Normal n = normal(x);
+            f[i] = gelu(x, n);
+            r[i] = widened(both.gradient.at[i]) * gelu_slope(x, n);
             sums[i] += r[i];
           }
           narrow(r, out);
-          store(result + row * width + p.column, out);
+          store(result + place, out);
+          if (output != nullptr) {
+            narrow(f, out);
+            store(output + place, out);
+          }
         });
   }
   finish(p, sums, width, parts, totals, counters);
