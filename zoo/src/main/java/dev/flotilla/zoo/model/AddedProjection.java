@@ -141,7 +141,7 @@ final class AddedProjection implements FinalFunction {
         gradients -> {
           Tensor gradient = gradients.getFirst().contiguous();
           var linked = link.take(gradient);
-          var dropped = linked == null ? AddedNorm.ofSum(gradient, TYPE, draws) : linked;
+          var dropped = linked == null ? ofSum(gradient, draws) : linked;
           var own = own(y, inputs, matrix, dropped, isWanted);
           List<Tensor> all = new ArrayList<>(List.of(own.y(), gradient, own.weight(), own.bias()));
           if (offset != null) {
@@ -156,6 +156,12 @@ final class AddedProjection implements FinalFunction {
       norm.link(link);
     }
     return result.sum();
+  }
+
+  /** Returns the gradient of what was added, which the norm may have found. */
+  private Summed ofSum(Tensor gradient, Draws draws) {
+    var found = norm == null ? null : norm.added(gradient, draws);
+    return found == null ? AddedNorm.ofSum(gradient, TYPE, draws) : found;
   }
 
   /** Gradients, undefined where none is wanted. */
@@ -221,7 +227,7 @@ final class AddedProjection implements FinalFunction {
     Tensor gradient = given.contiguous();
     try (var scope = TensorScope.open()) {
       Tensor matrix = product.halves().matrix();
-      var dropped = AddedNorm.ofSum(gradient, TYPE, Draws.now(x, dropout));
+      var dropped = ofSum(gradient, Draws.now(x, dropout));
       var own = ownOfRecomputed(y, matrix, dropped);
       all.add(new Gradient(x, gradient));
       add(bias, own.bias(), scope, all);

@@ -8,10 +8,13 @@ import dev.flotilla.model.ForwardMode;
 import dev.flotilla.model.Weights;
 import dev.flotilla.zoo.model.AddedNorm.Norm;
 import dev.flotilla.zoo.model.AddedNorm.Result;
+import dev.flotilla.zoo.model.ColumnKernels.Summed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.bytedeco.pytorch.GradMode;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -36,6 +39,13 @@ final class FollowingNorm {
 
   /** Passes that go on at the same time are on threads of their own. */
   private final ThreadLocal<Optional<NormLink>> link = ThreadLocal.withInitial(Optional::empty);
+
+  /** What dropout has kept of what the last sum was made of. */
+  private volatile Draws draws = Draws.NONE;
+
+  /** To the sum that the last graph has started from, of which only this norm knows. */
+  private final AtomicReference<Optional<NormLink>> toStart =
+      new AtomicReference<>(Optional.empty());
 
   /**
    * Creates one.
@@ -117,6 +127,21 @@ final class FollowingNorm {
   void link(NormLink value) {
     link.get().ifPresent(NormLink::release);
     link.set(Optional.of(value));
+    draws = value.draws();
+  }
+
+  /**
+   * Takes the gradient of what was added to make a sum that a graph has started from, which is
+   * found along with the norm's: backward goes on from the sum by another graph, or by none.
+   *
+   * @param gradient of the sum
+   * @param kept what dropout has kept of what was added
+   * @return null if nothing was found, or not of these
+   */
+  @Nullable Summed added(Tensor gradient, Draws kept) {
+    var left = toStart.getAndSet(Optional.empty()).orElse(null);
+    var added = left == null ? null : left.take(gradient);
+    return left != null && left.draws().equals(kept) ? added : null;
   }
 
   /** Normalises a sum. */
@@ -133,7 +158,9 @@ final class FollowingNorm {
     }
     if (isRemade(sum)) {
       var norm = norm();
-      return recorded(sum, norm, FusedLayerNorm.normalised(sum, norm), null);
+      var result = FusedLayerNorm.normalised(sum, norm);
+      // Nobody else takes what is found of a sum that something else has made.
+      return recorded(sum, norm, result, startsGraph(sum) ? new NormLink(result, draws) : null);
     }
     var seen = copying.apply(sum);
     return new Stream(seen.whole(), seen.half(), new Tensor());
@@ -147,10 +174,15 @@ final class FollowingNorm {
         && ResidualKernels.take(sum);
   }
 
+  private static boolean startsGraph(Tensor sum) {
+    return sum.is_leaf() && sum.requires_grad() && GradMode.is_enabled();
+  }
+
   /** The stream is a tensor over the data of the sum, but in the graph it is the norm. */
-  private Stream recorded(Tensor sum, Norm norm, Result result, @Nullable NormLink sums) {
-    // Of a sum that starts a graph nobody asks for the gradient of what was added.
-    var by = sum.is_leaf() ? null : sums;
+  private Stream recorded(Tensor sum, Norm norm, Result result, @Nullable NormLink by) {
+    if (by != null && startsGraph(sum)) {
+      toStart.getAndSet(Optional.of(by)).ifPresent(NormLink::drop);
+    }
     if (isLast) {
       Tensor output = result.whole().detach();
       FusedLayerNorm.record(sum, norm, List.of(output), result.make(), by);

@@ -16,6 +16,7 @@ final class NormLink {
   private final Result result;
   private final Draws draws;
   private @Nullable Tensor ofSum;
+  private long version;
   private @Nullable Summed ofAdded;
   private boolean isKept;
 
@@ -74,6 +75,7 @@ final class NormLink {
   /** Leaves what the norm's backward has found. */
   void leave(Tensor gradient, Summed added) {
     ofSum = TensorScope.keep(new Tensor(gradient));
+    version = gradient._version();
     TensorScope.keep(added.whole());
     TensorScope.keep(added.sums());
     ofAdded = added;
@@ -88,10 +90,23 @@ final class NormLink {
     if (left == null || of == null) {
       return null;
     }
-    boolean isSame = of.is_same(gradient);
+    // Another contribution may have been added to it.
+    boolean isSame = of.is_same(gradient) && gradient._version() == version;
     TensorScope.free(of);
     TensorScope.adopt(left.whole());
     TensorScope.adopt(left.sums());
     return isSame ? left : null;
+  }
+
+  /** Frees what the norm's backward has left, if nobody has taken it. */
+  void drop() {
+    var left = ofAdded;
+    TensorScope.free(ofSum);
+    if (left != null) {
+      TensorScope.free(left.whole());
+      TensorScope.free(left.sums());
+    }
+    ofAdded = null;
+    ofSum = null;
   }
 }
