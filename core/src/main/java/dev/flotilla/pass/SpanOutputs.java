@@ -92,11 +92,14 @@ final class SpanOutputs implements AutoCloseable {
     if (stored == null) {
       return;
     }
-    pause = stored.fetch().tensors();
-    stored = null;
-    for (int i = 0; i < pause.size(); i++) {
-      TensorScope.keep(pause.get(i)).set_requires_grad(forms.get(i).isDifferentiable());
+    // A scope of its own, as backward's would hold all that is fetched until it ends.
+    try (var _ = TensorScope.open()) {
+      pause = stored.fetch().tensors();
+      for (int i = 0; i < pause.size(); i++) {
+        TensorScope.keep(pause.get(i)).set_requires_grad(forms.get(i).isDifferentiable());
+      }
     }
+    stored = null;
   }
 
   /**
