@@ -246,6 +246,7 @@ final class RandomRecipe {
     var recompute = isOneIn(3) ? map("checkpoints", "auto") : map("every", between(1, 3));
     maybe(recompute, 4, "offload", true);
     maybe(recompute, 4, "keep_attention", true);
+    maybe(recompute, 4, "keep_products", "1MB");
     return recompute;
   }
 

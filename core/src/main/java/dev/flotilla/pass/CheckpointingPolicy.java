@@ -1,7 +1,9 @@
 package dev.flotilla.pass;
 
+import dev.flotilla.memory.TensorWindow;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Decides what a forward pass keeps for backward, and what backward makes anew. */
 public interface CheckpointingPolicy {
@@ -21,6 +23,11 @@ public interface CheckpointingPolicy {
   /** Tells whether recomputed spans save the outputs of custom functions. */
   default boolean savesFunctionOutputs() {
     return false;
+  }
+
+  /** Returns what keeps products of recomputed spans; null where none are kept. */
+  default @Nullable TensorWindow keptProducts() {
+    return null;
   }
 
   /** Hears when a place is reached where much is alive, in forward and in backward. */

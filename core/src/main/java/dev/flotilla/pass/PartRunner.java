@@ -10,6 +10,7 @@ import dev.flotilla.model.Activations;
 import dev.flotilla.model.CustomFunction;
 import dev.flotilla.model.FinalFunction;
 import dev.flotilla.model.ForwardMode;
+import dev.flotilla.model.Products;
 import dev.flotilla.model.Segment;
 import dev.flotilla.world.MissingNativeException;
 import java.util.ArrayList;
@@ -27,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * place in the run alone, so that recomputation draws the same.
  */
 final class PartRunner implements AutoCloseable {
+
+  private static final Products.Use NOTHING_KEPT = () -> {};
 
   private final BoundModel model;
   private final long seed;
@@ -51,8 +54,8 @@ final class PartRunner implements AutoCloseable {
   /**
    * Runs consecutive parts as they are in training.
    *
-   * @param saved takes what custom functions save, where no graph is recorded; null to do without
-   *     them
+   * @param saved takes what custom functions and products give, where no graph is recorded; null to
+   *     do without them
    * @param beforeFinalFunction hears what goes into the final function of the last part, or its
    *     outputs
    */
@@ -64,7 +67,9 @@ final class PartRunner implements AutoCloseable {
       Consumer<Activations> beforeFinalFunction) {
     int last = span.to() - 1;
     try (var relay = new Relay(input)) {
-      upToFinalFunction(span.from(), span.to(), relay, ForwardMode.TRAIN, microStep, saved);
+      try (var _ = saved == null ? NOTHING_KEPT : saved.keepingProducts()) {
+        upToFinalFunction(span.from(), span.to(), relay, ForwardMode.TRAIN, microStep, saved);
+      }
       beforeFinalFunction.accept(relay.current());
       relay.pass(end(last, relay.current(), ForwardMode.TRAIN));
       return relay.arrive();
@@ -79,13 +84,15 @@ final class PartRunner implements AutoCloseable {
     List<Recomputation.Cut> cuts = new ArrayList<>();
     var current = input;
     int from = span.from();
-    for (int part : saved.parts()) {
-      var before = again(from, part, current, microStep, true);
-      current = leaves(part, before, saved.of(part));
-      cuts.add(new Recomputation.Cut(part, before, current));
-      from = part + 1;
+    try (var _ = saved.givingProducts()) {
+      for (int part : saved.parts()) {
+        var before = again(from, part, current, microStep, true);
+        current = leaves(part, before, saved.of(part));
+        cuts.add(new Recomputation.Cut(part, before, current));
+        from = part + 1;
+      }
+      return new Recomputation(cuts, again(from, span.to(), current, microStep, false));
     }
-    return new Recomputation(cuts, again(from, span.to(), current, microStep, false));
   }
 
   private Activations again(int from, int to, Activations input, long microStep, boolean isWhole) {
@@ -122,7 +129,9 @@ final class PartRunner implements AutoCloseable {
       @Nullable SavedOutputs saved) {
     for (int part = from; part < to; part++) {
       relay.pass(
-          saved != null && hasCustomFunctionFor(part, relay.current(), mode)
+          saved != null
+                  && saved.takesFunctions()
+                  && hasCustomFunctionFor(part, relay.current(), mode)
               ? customFunction(part, relay.current(), mode, microStep, saved)
               : body(part, relay.current(), mode, microStep));
       if (part < to - 1) {

@@ -144,7 +144,7 @@ public final class PooledChain implements ForwardBackward {
 
     private void forward(int lane) {
       var span = new Span(index, index + 1, !keepsGraphs);
-      lanes.add(spanRunner.forward(span, inputs.get(lane), firstStep + lane, false));
+      lanes.add(spanRunner.forward(span, inputs.get(lane), firstStep + lane, SavedOutputs.none()));
     }
 
     void backward() {

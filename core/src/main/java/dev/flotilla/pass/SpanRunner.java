@@ -38,9 +38,9 @@ final class SpanRunner {
   /**
    * Runs a span and cuts its outputs off.
    *
-   * @param savesFunctionOutputs whether a recomputed span saves the outputs of custom functions
+   * @param saved takes what a recomputed span saves besides its input
    */
-  SpanOutputs forward(Span span, Activations input, long microStep, boolean savesFunctionOutputs) {
+  SpanOutputs forward(Span span, Activations input, long microStep, SavedOutputs saved) {
     List<TensorForm> body = new ArrayList<>();
     try (var _ = TensorScope.open()) {
       var known = span.isRecomputed() ? differentiable.get(span.to()) : null;
@@ -52,10 +52,8 @@ final class SpanRunner {
       if (known == null) {
         return withGraph(span, input, microStep, body);
       }
-      var saved = new SavedOutputs();
       try {
-        var outputs =
-            withoutGraph(span, input, microStep, savesFunctionOutputs ? saved : null, body);
+        var outputs = withoutGraph(span, input, microStep, saved, body);
         return new SpanOutputs(span, outputs, known, body, saved);
       } catch (RuntimeException | Error failure) {
         saved.close();
@@ -70,18 +68,14 @@ final class SpanRunner {
     var outputs = parts.train(span, input, microStep, null, noteForms(span, body));
     var flags = outputs.tensors().stream().map(Tensor::requires_grad).toList();
     differentiable.put(span.to(), flags);
-    return new SpanOutputs(span, outputs, flags, body, new SavedOutputs());
+    return new SpanOutputs(span, outputs, flags, body, SavedOutputs.none());
   }
 
   /**
    * A change of the input in place would go unnoticed here, and recomputation would start from it.
    */
   private Activations withoutGraph(
-      Span span,
-      Activations input,
-      long microStep,
-      @Nullable SavedOutputs saved,
-      List<TensorForm> body) {
+      Span span, Activations input, long microStep, SavedOutputs saved, List<TensorForm> body) {
     try (var _ = new NoGradGuard()) {
       var before = versions(input);
       var outputs = parts.train(span, input, microStep, saved, noteForms(span, body));
@@ -255,6 +249,12 @@ final class SpanRunner {
     boolean fits = forms.size() == recomputed.tensors().size();
     for (int i = 0; fits && i < forms.size(); i++) {
       fits = forms.get(i).fits(recomputed.tensors().get(i));
+    }
+    if (outputs.saved().hasProductsLeft()) {
+      throw new IllegalStateException(
+          ("%s computed fewer products when it was recomputed than the first time: a segment that"
+                  + " is recomputed must do the same again")
+              .formatted(parts.name(last(outputs))));
     }
     if (!fits) {
       var got = recomputed.tensors().stream().map(tensor -> TensorForm.of(tensor, false)).toList();

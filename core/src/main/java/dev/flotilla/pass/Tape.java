@@ -56,7 +56,9 @@ final class Tape {
   }
 
   private Activations cross(Span span, Activations input) {
-    var outputs = spanRunner.forward(span, input, microStep, checkpointing.savesFunctionOutputs());
+    var saved =
+        new SavedOutputs(checkpointing.savesFunctionOutputs(), checkpointing.keptProducts());
+    var outputs = spanRunner.forward(span, input, microStep, saved);
     checkpointing.passed();
     if (span.isRecomputed() && checkpointing.savedTensorStore().moves() && !spanOutputs.isEmpty()) {
       spanOutputs.getLast().store(checkpointing.savedTensorStore());

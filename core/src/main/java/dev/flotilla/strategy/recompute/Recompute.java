@@ -1,5 +1,6 @@
 package dev.flotilla.strategy.recompute;
 
+import dev.flotilla.memory.TensorWindow;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Segment;
 import dev.flotilla.pass.CheckpointingPolicy;
@@ -37,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  * @param memory bytes that activations may take, for auto; null for what is free
  * @param offload whether what is kept waits in a file until backward
  * @param keepAttention whether what attention gives is kept as well
+ * @param keepProducts bytes that products of the last recomputed segments may take, which then need
+ *     not be computed again; null for none
  */
 @Remedy.Offer(Remedy.FEWER_SAVED_TENSORS)
 public record Recompute(
@@ -57,7 +60,13 @@ public record Recompute(
     @Setting(
             doc = "keep the output of attention as well, so that attention runs once",
             def = "false")
-        boolean keepAttention)
+        boolean keepAttention,
+    @Setting(
+            doc =
+                "with every or named checkpoints, bytes for products of the last recomputed"
+                    + " segments, which are not computed again then, as 8GiB",
+            def = "null")
+        @Nullable ByteSize keepProducts)
     implements Strategy {
 
   /** Checks the settings. */
@@ -76,32 +85,42 @@ public record Recompute(
             "keep_attention",
             "goes with every or named checkpoints; a plan decides by itself",
             keepAttention)
+        .and(
+            keepProducts == null || !isAuto,
+            "keep_products",
+            "goes with every or named checkpoints; a plan decides by itself",
+            "" + keepProducts)
         .orThrow();
   }
 
   /** Keeps the outputs of the named segments. */
   public Recompute(String... checkpoints) {
-    this(CheckpointNames.parse(String.join(",", checkpoints)), null, null, false, false);
+    this(CheckpointNames.parse(String.join(",", checkpoints)), null, null, false, false, null);
   }
 
   /** Keeps the output of every n-th segment. */
   public static Recompute every(int segments) {
-    return new Recompute(null, segments, null, false, false);
+    return new Recompute(null, segments, null, false, false, null);
   }
 
   /** Finds what to keep so that activations take at most so many bytes. */
   public static Recompute auto(long bytes) {
-    return new Recompute(CheckpointNames.AUTO, null, new ByteSize(bytes), false, false);
+    return new Recompute(CheckpointNames.AUTO, null, new ByteSize(bytes), false, false, null);
   }
 
   /** Lets what is kept wait in a file until backward. */
   public Recompute offloaded() {
-    return new Recompute(checkpoints, every, memory, true, keepAttention);
+    return new Recompute(checkpoints, every, memory, true, keepAttention, keepProducts);
   }
 
   /** Keeps what attention gives as well. */
   public Recompute keepingAttention() {
-    return new Recompute(checkpoints, every, memory, offload, true);
+    return new Recompute(checkpoints, every, memory, offload, true, keepProducts);
+  }
+
+  /** Keeps products of the last recomputed segments as well, up to so many bytes. */
+  public Recompute keepingProducts(long bytes) {
+    return new Recompute(checkpoints, every, memory, offload, keepAttention, new ByteSize(bytes));
   }
 
   @Override
@@ -126,7 +145,10 @@ public record Recompute(
 
   private String description() {
     String what = every == null ? "outputs of " + checkpoints : "every " + every + ". segment";
-    String where = (keepAttention ? " and attention" : "") + (offload ? " in a file" : "");
+    String where =
+        (keepAttention ? " and attention" : "")
+            + (keepProducts == null ? "" : " and %s of products".formatted(keepProducts))
+            + (offload ? " in a file" : "");
     return checkpoints != null && checkpoints.isAuto()
         ? "keep what fits%s into %s, recompute the rest"
             .formatted(where, memory == null ? "free memory" : memory)
@@ -146,7 +168,12 @@ public record Recompute(
     }
     var segments = context.model().segmentNames();
     return FixedCheckpointing.after(
-        kept(segments), context.model(), savedTensorStore, keepAttention);
+        kept(segments),
+        context.model(),
+        savedTensorStore,
+        keepAttention,
+        keepProducts == null ? null : new TensorWindow(keepProducts.bytes()),
+        context.notices());
   }
 
   private long budget(StepContext context) {

@@ -259,7 +259,7 @@ class RecomputeTests {
     assertThatThrownBy(() -> new Recompute()).hasMessageContaining("at least one segment");
     assertThatThrownBy(() -> Recompute.every(0)).hasMessageContaining("every");
     assertThatThrownBy(() -> new Recompute("conv1", "conv1")).hasMessageContaining("twice");
-    assertThatThrownBy(() -> new Recompute(null, 2, new ByteSize(1000), false, false))
+    assertThatThrownBy(() -> new Recompute(null, 2, new ByteSize(1000), false, false, null))
         .hasMessageContaining("memory")
         .hasMessageContaining("auto only");
   }

@@ -6,6 +6,7 @@ import dev.flotilla.memory.GpuKernel;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.model.GradientRooms;
+import dev.flotilla.model.Products;
 import dev.flotilla.zoo.model.ColumnKernels.Summed;
 import java.util.ArrayList;
 import java.util.List;
@@ -139,7 +140,9 @@ public final class HalfProduct {
 
   /** Returns the product of an input in bf16, which nothing is recorded of. */
   Tensor plain(Tensor input, Halves halves) {
-    Tensor output = torch.linear(input, halves.matrix(), new TensorOptional(halves.offset()));
+    Tensor output =
+        Products.of(
+            () -> torch.linear(input, halves.matrix(), new TensorOptional(halves.offset())));
     return aligned == rows ? output : output.narrow(-1, 0, rows).detach();
   }
 
