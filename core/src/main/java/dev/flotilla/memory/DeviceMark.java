@@ -29,6 +29,12 @@ public final class DeviceMark implements AutoCloseable {
 
   /** Marks what was started so far, in place of what was marked before. */
   public void set() {
+    // Everything runs on the default stream here.
+    set(MemorySegment.NULL);
+  }
+
+  /** Marks what was started so far on a stream. */
+  void set(MemorySegment stream) {
     if (!device.isCuda()) {
       return;
     }
@@ -40,8 +46,20 @@ public final class DeviceMark implements AutoCloseable {
         event = holder.get(ADDRESS, 0);
       }
     }
-    // Everything runs on the default stream here.
-    driver().call("cuEventRecord", event, MemorySegment.NULL);
+    driver().call("cuEventRecord", event, stream);
+  }
+
+  /** Lets what is started from now on wait for what is marked; the host goes on. */
+  public void holdBack() {
+    holdBack(MemorySegment.NULL);
+  }
+
+  /** Lets what is started on a stream from now on wait for what is marked. */
+  void holdBack(MemorySegment stream) {
+    if (!event.equals(MemorySegment.NULL)) {
+      device.makeCurrent();
+      driver().call("cuStreamWaitEvent", stream, event, 0);
+    }
   }
 
   /** Waits until what is marked is done. */

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Decides what a forward pass keeps for backward, and what backward makes anew. */
-public interface CheckpointingPolicy {
+public interface CheckpointingPolicy extends AutoCloseable {
 
   /**
    * Returns the spans of the next pass; they cover all parts, and the last one is kept.
@@ -42,5 +42,11 @@ public interface CheckpointingPolicy {
   /** Returns what the run's summary should say; nothing by default. */
   default Map<String, Object> metrics() {
     return Map.of();
+  }
+
+  /** Frees what it holds. */
+  @Override
+  default void close() {
+    savedTensorStore().close();
   }
 }

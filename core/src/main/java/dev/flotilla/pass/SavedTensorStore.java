@@ -3,7 +3,7 @@ package dev.flotilla.pass;
 import dev.flotilla.model.Activations;
 
 /** Where the inputs of recomputed spans wait for backward; last in, first out. */
-public interface SavedTensorStore {
+public interface SavedTensorStore extends AutoCloseable {
 
   /** Activations that wait. */
   interface Stored {
@@ -13,6 +13,9 @@ public interface SavedTensorStore {
 
     /** Brings them back into the caller's scope, in the order in which they were given. */
     Activations fetch();
+
+    /** Gives them up: no backward will ask for them. */
+    void drop();
   }
 
   /** Leaves everything where it is. */
@@ -29,11 +32,15 @@ public interface SavedTensorStore {
         }
       };
 
-  /** Takes a copy of activations. */
+  /** Takes a copy of activations, which stay as they are until the span that takes them has run. */
   Stored store(Activations activations);
 
   /** Tells whether anything is moved at all. */
   default boolean moves() {
     return true;
   }
+
+  /** Frees what it holds. */
+  @Override
+  default void close() {}
 }

@@ -274,6 +274,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   @Override
   public void close() {
     tape.clear();
+    checkpointing.close();
     parts.close();
   }
 }

@@ -73,9 +73,13 @@ final class SpanOutputs implements AutoCloseable {
     return new Activations(pause);
   }
 
-  /** Moves the input of the next span away until backward needs it. */
+  /** Moves the input of the next span, which runs now, away until backward needs it. */
   void store(SavedTensorStore savedTensorStore) {
     stored = savedTensorStore.store(pause());
+  }
+
+  /** Frees the input of the next span, which has run, where it was. */
+  void leave() {
     pause.forEach(TensorScope::free);
     pause = List.of();
   }
@@ -121,6 +125,9 @@ final class SpanOutputs implements AutoCloseable {
     }
     pause.forEach(TensorScope::free);
     pause = List.of();
+    if (stored != null) {
+      stored.drop();
+    }
     saved.close();
   }
 }

@@ -56,12 +56,19 @@ final class Tape {
   }
 
   private Activations cross(Span span, Activations input) {
+    var before =
+        span.isRecomputed() && checkpointing.savedTensorStore().moves() && !spanOutputs.isEmpty()
+            ? spanOutputs.getLast()
+            : null;
+    if (before != null) {
+      before.store(checkpointing.savedTensorStore());
+    }
     var saved =
         new SavedOutputs(checkpointing.savesFunctionOutputs(), checkpointing.keptProducts());
     var outputs = spanRunner.forward(span, input, microStep, saved);
     checkpointing.passed();
-    if (span.isRecomputed() && checkpointing.savedTensorStore().moves() && !spanOutputs.isEmpty()) {
-      spanOutputs.getLast().store(checkpointing.savedTensorStore());
+    if (before != null) {
+      before.leave();
     }
     spanOutputs.add(outputs);
     return outputs.pause();

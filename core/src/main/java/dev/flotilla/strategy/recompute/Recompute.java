@@ -1,9 +1,11 @@
 package dev.flotilla.strategy.recompute;
 
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.TensorWindow;
 import dev.flotilla.model.Model;
 import dev.flotilla.model.Segment;
 import dev.flotilla.pass.CheckpointingPolicy;
+import dev.flotilla.pass.SavedTensorStore;
 import dev.flotilla.settings.ByteSize;
 import dev.flotilla.settings.Check;
 import dev.flotilla.settings.Remedy;
@@ -36,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  * @param checkpoints segments whose outputs are kept, or auto; null where {@code every} is stated
  * @param every keeps every n-th segment's output; null with {@code checkpoints}
  * @param memory bytes that activations may take, for auto; null for what is free
- * @param offload whether what is kept waits in a file until backward
+ * @param offload whether what is kept waits elsewhere until backward: in a file, or for a GPU in
+ *     pinned main memory
  * @param keepAttention whether what attention gives is kept as well
  * @param keepProducts bytes that products of the last recomputed segments may take, which then need
  *     not be computed again; null for none
@@ -55,7 +58,11 @@ public record Recompute(
                     + " is free",
             def = "null")
         @Nullable ByteSize memory,
-    @Setting(doc = "keep saved outputs in a mapped file until backward needs them", def = "false")
+    @Setting(
+            doc =
+                "keep saved outputs in a mapped file until backward needs them; of those on a GPU,"
+                    + " three of four in main memory",
+            def = "false")
         boolean offload,
     @Setting(
             doc = "keep the output of attention as well, so that attention runs once",
@@ -108,7 +115,7 @@ public record Recompute(
     return new Recompute(CheckpointNames.AUTO, null, new ByteSize(bytes), false, false, null);
   }
 
-  /** Lets what is kept wait in a file until backward. */
+  /** Lets what is kept wait elsewhere until backward. */
   public Recompute offloaded() {
     return new Recompute(checkpoints, every, memory, true, keepAttention, keepProducts);
   }
@@ -148,7 +155,7 @@ public record Recompute(
     String where =
         (keepAttention ? " and attention" : "")
             + (keepProducts == null ? "" : " and %s of products".formatted(keepProducts))
-            + (offload ? " in a file" : "");
+            + (offload ? ", offloaded" : "");
     return checkpoints != null && checkpoints.isAuto()
         ? "keep what fits%s into %s, recompute the rest"
             .formatted(where, memory == null ? "free memory" : memory)
@@ -156,7 +163,7 @@ public record Recompute(
   }
 
   private CheckpointingPolicy checkpointing(StepContext context) {
-    var savedTensorStore = offload ? new SpillFile() : null;
+    var savedTensorStore = offload ? store(context.model().device()) : null;
     if (checkpoints != null && checkpoints.isAuto()) {
       return new PlannedCheckpointing(budget(context), savedTensorStore, context.measured());
     }
@@ -174,6 +181,10 @@ public record Recompute(
         keepAttention,
         keepProducts == null ? null : new TensorWindow(keepProducts.bytes()),
         context.notices());
+  }
+
+  private static SavedTensorStore store(ComputeDevice device) {
+    return device.isCuda() ? new PinnedStore(device) : new SpillFile();
   }
 
   private long budget(StepContext context) {

@@ -155,5 +155,14 @@ final class SpillFile implements SavedTensorStore {
       used = slots.isEmpty() ? used : slots.getFirst().offset();
       return new Activations(tensors);
     }
+
+    @Override
+    public void drop() {
+      if (touched != null) {
+        touched.join();
+      }
+      slots.forEach(slot -> TensorScope.free(slot.inPlace()));
+      used = slots.isEmpty() ? used : Math.min(used, slots.getFirst().offset());
+    }
   }
 }
