@@ -1,7 +1,9 @@
 package dev.flotilla.bench;
 
 import dev.flotilla.collective.GpuBackend;
+import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.DeviceChoice;
+import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.optim.Adagrad;
 import dev.flotilla.optim.Adam;
@@ -59,6 +61,9 @@ final class DeviceCheck {
       checks.late();
     } else if (args.length > 1 && args[1].equals("recorded")) {
       checks.recorded();
+    } else if (args.length > 1 && args[1].equals("models")) {
+      checks.verdicts.check("models", checks::models);
+      checks.memory();
     } else if (args.length > 1) {
       checks.repeat(Integer.parseInt(args[1]));
     } else {
@@ -101,9 +106,7 @@ final class DeviceCheck {
     verdicts.check("checkpoint", this::checkpoint);
     if (!device.equals(DeviceChoice.CPU)) {
       verdicts.check("nccl", this::nccl);
-      var memory = new DeviceMemoryCheck(device, verdicts);
-      verdicts.check("flat memory", memory::isFlat);
-      verdicts.check("full memory", memory::survivesFullMemory);
+      memory();
       recorded();
       late();
       // The last, as the allocator keeps what many elements took.
@@ -180,7 +183,6 @@ final class DeviceCheck {
         1e-8,
         new PooledBatchNorm(PoolOver.SYNC));
     sameBits("bert with dropout", DeviceJob.bert(0.1), Recompute.every(1));
-    sameBits("bert with dropout, in a file", DeviceJob.bert(0.1), Recompute.every(1).offloaded());
     sameBits("bert with dropout, by plan", DeviceJob.bert(0.1), Recompute.auto(8 << 20));
     sameBits("resnet18", DeviceJob.resnet(), Recompute.every(1));
     var half = new MixedPrecision(Dtype.BF16);
@@ -189,6 +191,41 @@ final class DeviceCheck {
     verdicts.expect("bert, bf16: recompute has the same bits", again.isSameAs(plain), "");
     var once = DeviceJob.bert(0.1).train(device, half, Recompute.every(1).keepingAttention());
     verdicts.expect("bert, bf16: attention kept has the same bits", once.isSameAs(plain), "");
+    if (!device.equals(DeviceChoice.CPU)) {
+      recomputed(half);
+    }
+  }
+
+  private void memory() {
+    var memory = new DeviceMemoryCheck(device, verdicts);
+    verdicts.check("flat memory", memory::isFlat);
+    verdicts.check("full memory", memory::survivesFullMemory);
+  }
+
+  /** Enough layers for outputs to leave the device, and for products to be let go. */
+  private void recomputed(Strategy half) {
+    var deep = DeviceJob.bert(8, 0.1);
+    var each = Recompute.every(1);
+    sameBits("bert with dropout, offloaded", deep, each.offloaded());
+    sameBits("bert with dropout, offloaded by plan", deep, Recompute.auto(8 << 20).offloaded());
+    var plain = deep.train(device, half);
+    long usual = peak(deep, plain, half, each);
+    long offloaded = peak(deep, plain, half, each.offloaded());
+    long more = peak(deep, plain, half, each.keepingProducts(1 << 20));
+    peak(deep, plain, half, each.keepingAttention().keepingProducts(1 << 19).offloaded());
+    verdicts.expect(
+        "what is offloaded leaves the GPU", offloaded < usual, offloaded + " of " + usual);
+    verdicts.expect("products are kept on the GPU", more > usual, more + " and not " + usual);
+  }
+
+  /** Returns the peak of live bytes. */
+  private long peak(DeviceJob job, Snapshot plain, Strategy half, Recompute recompute) {
+    var memory = new DeviceMemory(ComputeDevice.cuda(0));
+    memory.forgetPeak();
+    long before = memory.liveBytes();
+    boolean isSame = job.train(device, half, recompute).isSameAs(plain);
+    verdicts.expect("bert, bf16, " + recompute + ": same bits", isSame, "");
+    return memory.peakBytes() - before;
   }
 
   private void compare(String name, DeviceJob job, double allowed, Strategy... with) {

@@ -48,7 +48,11 @@ record DeviceJob(
   }
 
   static DeviceJob bert(double dropout) {
-    var model = new BertTiny(null, 20, 1000, 64, 2, 2, 128, 64, dropout, dropout);
+    return bert(2, dropout);
+  }
+
+  static DeviceJob bert(int layers, double dropout) {
+    var model = new BertTiny(null, 20, 1000, 64, layers, 2, 128, 64, dropout, dropout);
     var data = new SyntheticTokens(1000, 64, 64, 8, TextTask.PRETRAINING, 2).train();
     return new DeviceJob(model, data, new AdamW(1e-3), 8, 6);
   }

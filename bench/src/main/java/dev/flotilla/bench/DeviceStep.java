@@ -40,12 +40,14 @@ import java.util.stream.Stream;
  * let it take turns with its partner {@code bench/python/device_step.py}.
  *
  * <p>{@code DeviceStep lenet5|encoder|bert-large BATCH STEPS [bf16] [recompute|plan=20GiB|keep=N]
- * [attention] [memory=32GiB] [unlogged]}: {@code keep} recomputes all layers but the last N, {@code
- * attention} keeps what attention gives, {@code unlogged} leaves out what is otherwise logged, and
- * so waited for, every tenth update
+ * [attention] [products=8GiB] [offload] [memory=32GiB] [unlogged]}: {@code keep} recomputes all
+ * layers but the last N, {@code attention} keeps what attention gives, {@code products} what
+ * products give, {@code offload} moves outputs to main memory, {@code unlogged} leaves out what is
+ * otherwise logged, and so waited for, every tenth update
  *
  * <p>Says the milliseconds of a step, until the last one was handed over to the GPU, and the host's
- * own: what it takes to hand one over without the time that it waits for what the GPU has found.
+ * own: what it takes to hand one over without the time that it waits for what the GPU has found;
+ * and how often the allocator has had to wait for the GPU to find room.
  */
 final class DeviceStep {
 
@@ -129,13 +131,14 @@ final class DeviceStep {
         String.format(
             Locale.ROOT,
             "{\"ms\": %.4f, \"launch_ms\": %.4f, \"host_ms\": %.4f, \"per_s\": %.2f, \"peak_gib\":"
-                + " %.3f, \"reserved_gib\": %.3f}",
+                + " %.3f, \"reserved_gib\": %.3f, \"retries\": %d}",
             nanos / 1e6 / steps,
             launched / 1e6 / steps,
             host / 1e6 / steps,
             samples * steps / (nanos / 1e9),
             memory.peakBytes() / (double) (1L << 30),
-            memory.peakReservedBytes() / (double) (1L << 30)));
+            memory.peakReservedBytes() / (double) (1L << 30),
+            memory.retries()));
   }
 
   /** Shows the plan that recompute has made. */
@@ -187,24 +190,29 @@ final class DeviceStep {
     if (options.contains("bf16")) {
       techniques.add(new MixedPrecision(Dtype.BF16));
     }
-    boolean keepsAttention = options.contains("attention");
     if (options.contains("recompute")) {
-      techniques.add(keeping(Recompute.every(1), keepsAttention));
+      techniques.add(with(options, Recompute.every(1)));
     }
     options.stream()
         .filter(option -> option.startsWith("keep="))
         .mapToInt(option -> Integer.parseInt(option.substring("keep=".length())))
         .mapToObj(kept -> new Recompute(layersBefore(LAYERS - kept)))
-        .forEach(recompute -> techniques.add(keeping(recompute, keepsAttention)));
+        .forEach(recompute -> techniques.add(with(options, recompute)));
     options.stream()
         .filter(option -> option.startsWith("plan="))
         .map(option -> ByteSize.parse(option.substring("plan=".length())))
-        .forEach(size -> techniques.add(Recompute.auto(size.bytes())));
+        .forEach(size -> techniques.add(with(options, Recompute.auto(size.bytes()))));
     return techniques.toArray(Strategy[]::new);
   }
 
-  private static Recompute keeping(Recompute recompute, boolean attention) {
-    return attention ? recompute.keepingAttention() : recompute;
+  private static Recompute with(List<String> options, Recompute recompute) {
+    var all = options.contains("attention") ? recompute.keepingAttention() : recompute;
+    for (var option : options) {
+      if (option.startsWith("products=")) {
+        all = all.keepingProducts(ByteSize.parse(option.substring("products=".length())).bytes());
+      }
+    }
+    return options.contains("offload") ? all.offloaded() : all;
   }
 
   private static String[] layersBefore(int end) {

@@ -78,6 +78,19 @@ public final class DeviceMemory {
     }
   }
 
+  /**
+   * Returns how often the allocator has found no room in one piece, and has waited for the device
+   * to give back what nobody uses.
+   */
+  public long retries() {
+    if (!device.isCuda()) {
+      return 0;
+    }
+    try (var _ = TensorScope.open()) {
+      return torch_cuda.getAllocator().getDeviceStats((byte) device.index()).num_alloc_retries();
+    }
+  }
+
   /** Counts the peak anew, from what is alive now. */
   public void forgetPeak() {
     if (device.isCuda()) {
