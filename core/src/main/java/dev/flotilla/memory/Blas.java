@@ -6,12 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import dev.flotilla.natives.NativeCache;
 import dev.flotilla.settings.ConfigException;
 import dev.flotilla.world.Platform;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
@@ -29,8 +27,6 @@ enum Blas {
   static final String VARIABLE = "FLOTILLA_BLAS";
 
   private static final String MKL_LIBRARY = "/org/bytedeco/mkl/linux-x86_64/libmkl_rt.so.2";
-  private static final String SHIM = "libflotilla_blas.so";
-  private static final String SHIM_RESOURCE = "/dev/flotilla/natives/linux-x86_64/" + SHIM;
   private static final String JAVACPP_CHOICE = "org.bytedeco.openblas.load";
   private static final int NOW_AND_GLOBAL = 0x102;
 
@@ -82,7 +78,7 @@ enum Blas {
       case OPENBLAS -> {
         if (System.getProperty(JAVACPP_CHOICE) == null) { // else the user has another one loaded
           Environment.setIfAbsent("OPENBLAS_NUM_THREADS", "1");
-          loadGlobally(shim(cache));
+          loadGlobally(ShippedLibrary.unpack("blas", Platform.LINUX_X86_64, cache));
         }
       }
       case MKL -> {
@@ -90,19 +86,6 @@ enum Blas {
         System.getProperties().putIfAbsent(JAVACPP_CHOICE, "mkl_rt");
       }
       case WHEEL -> {}
-    }
-  }
-
-  private static Path shim(NativeCache cache) {
-    try (var content = Blas.class.getResourceAsStream(SHIM_RESOURCE)) {
-      if (content == null) {
-        throw new IllegalStateException(SHIM + " is not in Flotilla's jar");
-      }
-      var bytes = content.readAllBytes();
-      var name = "blas-" + Integer.toHexString(java.util.Arrays.hashCode(bytes));
-      return cache.ensure(name, folder -> Files.write(folder.resolve(SHIM), bytes)).resolve(SHIM);
-    } catch (IOException damaged) {
-      throw new IllegalStateException("cannot read Flotilla's jar", damaged);
     }
   }
 

@@ -175,6 +175,11 @@ public final class NativeLibraries {
     }
   }
 
+  /** Returns the file of a library of our own for this platform. */
+  static Path shipped(String name) {
+    return ShippedLibrary.unpack(name, Platform.ofProcessor(), cache());
+  }
+
   /**
    * Opens the cache of native libraries.
    *

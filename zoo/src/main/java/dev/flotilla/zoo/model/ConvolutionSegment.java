@@ -43,7 +43,9 @@ record ConvolutionSegment(String name, long inputs, long outputs, long kernel)
     var bias = weights.optional(name + ".bias");
     return (input, _) -> {
       Tensor y = torch.conv2d(input.only(), weight, bias, ONE, NONE, ONE, 1);
-      return Activations.of(torch.max_pool2d(y.relu_(), TWO, TWO, NONE, ONE, false));
+      return Activations.of(
+          RectifiedMaximum.of(y)
+              .orElseGet(() -> torch.max_pool2d(y.relu_(), TWO, TWO, NONE, ONE, false)));
     };
   }
 
