@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
 
 /**
  * Operations on a CPU for which libtorch takes many times as long as memory does (cpu_kernels.c),
@@ -13,6 +14,9 @@ public final class CpuKernels {
 
   /** The least width of images: their windows are taken four at a time. */
   public static final int LEAST_WIDTH = 8;
+
+  /** Beyond so many threads libtorch's operations, which use all of them, take less time. */
+  private static final int MOST_THREADS = 4;
 
   private static final CpuKernels HERE = new CpuKernels(NativeLibraries.shipped("kernels"));
 
@@ -28,6 +32,11 @@ public final class CpuKernels {
   private static MethodHandle handle(NativeLibrary library, String function) {
     var any = MemorySegment.NULL;
     return library.handle(function, any, any, any, 0L, 0L, 0L);
+  }
+
+  /** Tells whether they take less time than libtorch's, which use all of its threads. */
+  public static boolean arePreferred() {
+    return torch.get_num_threads() <= MOST_THREADS;
   }
 
   /**

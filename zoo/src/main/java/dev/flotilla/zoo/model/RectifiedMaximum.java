@@ -48,6 +48,7 @@ final class RectifiedMaximum {
         && input.is_contiguous()
         && input.numel() > 0
         && input.size(2) >= 2
-        && input.size(3) >= CpuKernels.LEAST_WIDTH;
+        && input.size(3) >= CpuKernels.LEAST_WIDTH
+        && CpuKernels.arePreferred();
   }
 }

@@ -40,14 +40,18 @@ final class RectifiedMaximumTests {
   };
 
   private TensorScope scope;
+  private int threads;
 
   @BeforeEach
   void open() {
     scope = TensorScope.open();
+    threads = torch.get_num_threads();
+    torch.set_num_threads(1);
   }
 
   @AfterEach
   void close() {
+    torch.set_num_threads(threads);
     scope.close();
   }
 
@@ -119,6 +123,8 @@ final class RectifiedMaximumTests {
             input.view(8, 8, 8))) {
       assertThat(RectifiedMaximum.of(other)).as(other.toString()).isEmpty();
     }
+    torch.set_num_threads(5);
+    assertThat(RectifiedMaximum.of(input)).as("five threads").isEmpty();
   }
 
   private static Tensor libtorch(Tensor input) {
