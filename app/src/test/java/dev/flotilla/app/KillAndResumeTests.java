@@ -171,7 +171,7 @@ class KillAndResumeTests {
     }
 
     String recipe() {
-      return SMALL_JOB.formatted(technique().hidden(), technique().decides() ? 20 : 60)
+      return SMALL_JOB.formatted(technique().hidden(), technique().decides() ? 10 : 60)
           + "checkpoint: {every: %d, async: %b%s}%n"
               .formatted(
                   technique().every(), savesBehind, technique().decides() ? ", best: ema/loss" : "")

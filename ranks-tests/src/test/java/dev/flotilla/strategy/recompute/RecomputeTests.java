@@ -230,7 +230,7 @@ class RecomputeTests {
     var example = new Case("vgg16", new Vgg16(10, 0.5, 16, 4), images(3, 32));
     train(example, Recompute.auto(1 << 30));
     long before = LeakProbe.settledBytes();
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 5; i++) {
       train(example, Recompute.auto(1 << 30));
     }
     assertThat(LeakProbe.settledBytes() - before).isLessThan(16L << 20);

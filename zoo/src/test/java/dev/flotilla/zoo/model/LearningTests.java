@@ -27,6 +27,10 @@ import org.junit.jupiter.api.Test;
 final class LearningTests {
 
   private static final Dataset NOISE = new SyntheticImages(3, 32, 4, 32, 4).train();
+
+  /** Convolutions in float64 take thirty times as long as in float32. */
+  private static final Dataset SMALL_NOISE = new SyntheticImages(3, 16, 4, 16, 4).train();
+
   private static final Dataset TOKENS =
       new SyntheticTokens(40, 12, 24, 4, TextTask.PRETRAINING, 2).train();
 
@@ -75,8 +79,8 @@ final class LearningTests {
   @Test
   void groupNormMakesMergingExactForResNet() {
     assertSame(
-        weights(smallResNet(Normalization.GROUP), NOISE, 32, 1),
-        weights(smallResNet(Normalization.GROUP), NOISE, 8, 4));
+        weights(smallResNet(Normalization.GROUP), SMALL_NOISE, 16, 1),
+        weights(smallResNet(Normalization.GROUP), SMALL_NOISE, 4, 4));
   }
 
   /** Returns the weights after two epochs of one update each, in float64. */
