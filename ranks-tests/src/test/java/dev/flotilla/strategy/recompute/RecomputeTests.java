@@ -98,6 +98,11 @@ class RecomputeTests {
     return Matrix.some(4, zoo());
   }
 
+  /** Between LeNet-5's segments next to nothing is saved that could be recomputed. */
+  static Stream<Case> withRoomForPlans() {
+    return someOfTheZoo().filter(example -> !example.name().equals("lenet5"));
+  }
+
   private static Dataset images(int channels, int side) {
     return new SyntheticImages(channels, side, 10, 64, 8).train();
   }
@@ -163,7 +168,7 @@ class RecomputeTests {
   }
 
   @ParameterizedTest
-  @MethodSource("someOfTheZoo")
+  @MethodSource("withRoomForPlans")
   void aFoundPlanGivesTheSameBits(Case example) {
     var merge = new GradientMerge(2);
     var planned = underAPlanThatRecomputes(example, merge);
