@@ -8,7 +8,7 @@ import org.bytedeco.pytorch.global.torch;
 
 /**
  * Operations on a CPU for which libtorch takes many times as long as memory does (cpu_kernels.c),
- * with the bits of libtorch's. They run on the thread that calls them.
+ * with the bits of libtorch's. On x86-64 they use libtorch's threads.
  */
 public final class CpuKernels {
 

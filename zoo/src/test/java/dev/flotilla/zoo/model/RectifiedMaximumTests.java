@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The bits of libtorch's relu and max_pool2d. */
 final class RectifiedMaximumTests {
@@ -76,6 +77,14 @@ final class RectifiedMaximumTests {
     Tensor gradient = numbers(expected.shape(), false).detach();
     assertThat(bits(backward(output, input, gradient)))
         .isEqualTo(bits(backward(expected, input, gradient)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4})
+  void givesThemOnSeveralThreadsToo(int count) {
+    torch.set_num_threads(count);
+    givesTheBitsOfTwoOperations(64, 6, 28, 28);
+    givesTheBitsOfTwoOperations(1, 2, 301, 129);
   }
 
   @Test
