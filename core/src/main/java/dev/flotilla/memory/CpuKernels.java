@@ -15,7 +15,7 @@ public final class CpuKernels {
   /** The least width of images: their windows are taken four at a time. */
   public static final int LEAST_WIDTH = 8;
 
-  /** Beyond so many threads libtorch's operations, which use all of them, take less time. */
+  /** With more threads they were not compared with libtorch's operations. */
   private static final int MOST_THREADS = 4;
 
   private static final CpuKernels HERE = new CpuKernels(NativeLibraries.shipped("kernels"));
@@ -34,7 +34,7 @@ public final class CpuKernels {
     return library.handle(function, any, any, any, 0L, 0L, 0L);
   }
 
-  /** Tells whether they take less time than libtorch's, which use all of its threads. */
+  /** Tells whether they are known to take less time than libtorch's with so many threads. */
   public static boolean arePreferred() {
     return torch.get_num_threads() <= MOST_THREADS;
   }
