@@ -57,11 +57,7 @@ public record Classification() implements Objective {
   public Score score(Activations outputs, Batch given) {
     try (var _ = TensorScope.open()) {
       var batch = MixedClasses.areIn(given) ? given.withTarget(0) : given;
-      Tensor logits = outputs.only().detach();
-      long guesses = Math.min(5, logits.size(1));
-      Tensor hits = torch.topk(logits, guesses).get1().eq(batch.targets().unsqueeze(1));
-      long top1 = hits.narrow(1, 0, 1).sum().item_long();
-      return new Score(top1, hits.sum().item_long(), batch.samples());
+      return BestGuesses.score(outputs.only(), batch.targets(), batch.samples());
     }
   }
 

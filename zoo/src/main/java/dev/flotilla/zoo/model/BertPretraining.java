@@ -4,6 +4,7 @@ import dev.flotilla.data.Batch;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.Answers;
+import dev.flotilla.model.BestGuesses;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Score;
@@ -112,12 +113,8 @@ public record BertPretraining(double nspWeight) implements Objective {
   @Override
   public Score score(Activations outputs, Batch batch) {
     try (var _ = TensorScope.open()) {
-      Tensor logits = outputs.tensors().get(0).detach();
-      Tensor tokens = predictedTokens(batch);
-      long guesses = Math.min(5, logits.size(1));
-      Tensor hits = torch.topk(logits, guesses).get1().eq(tokens.unsqueeze(1));
-      long top1 = hits.narrow(1, 0, 1).sum().item_long();
-      return new Score(top1, hits.sum().item_long(), maskedTokens(batch.hostTargets()).numel());
+      long masked = maskedTokens(batch.hostTargets()).numel();
+      return BestGuesses.score(outputs.tensors().get(0), predictedTokens(batch), masked);
     }
   }
 
