@@ -64,6 +64,8 @@ final class DeviceCheck {
     } else if (args.length > 1 && args[1].equals("models")) {
       checks.verdicts.check("models", checks::models);
       checks.memory();
+    } else if (args.length > 1 && args[1].equals("kernels")) {
+      checks.kernels();
     } else if (args.length > 1) {
       checks.repeat(Integer.parseInt(args[1]));
     } else {
@@ -109,11 +111,14 @@ final class DeviceCheck {
       memory();
       recorded();
       late();
-      // The last, as the allocator keeps what many elements took.
-      verdicts.check("kernels", () -> KernelCheck.all(verdicts));
+      kernels(); // The last, as the allocator keeps what many elements took.
     }
     System.out.println(
         verdicts.failures() == 0 ? "all checks passed" : verdicts.failures() + " checks FAILED");
+  }
+
+  private void kernels() {
+    verdicts.check("kernels", () -> KernelCheck.all(verdicts));
   }
 
   private void recorded() {

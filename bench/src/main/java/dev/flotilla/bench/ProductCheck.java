@@ -18,6 +18,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorArrayRefOptional;
 import org.bytedeco.pytorch.TensorOptional;
+import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
 
 /** {@link HalfProduct} and {@link CrossEntropyKernel}: odd widths and one row. */
@@ -46,6 +47,63 @@ final class ProductCheck {
     verdicts.check("products side by side", this::productsApart);
     for (long width : new long[] {2, 1000, 1024, 30522}) {
       verdicts.check("cross entropy " + width, () -> crossEntropy(77, width));
+    }
+    for (long outputs : new long[] {1021, 1024, 30522}) {
+      for (var between : Between.values()) {
+        verdicts.check("head of " + outputs + ", " + between, () -> head(outputs, between));
+      }
+    }
+  }
+
+  /** What becomes of logits before their loss. */
+  private enum Between {
+    NOTHING {
+      @Override
+      Tensor of(Tensor logits) {
+        return logits;
+      }
+    },
+    A_FACTOR {
+      @Override
+      Tensor of(Tensor logits) {
+        return logits.mul(new Scalar(0.5));
+      }
+    },
+    /** The gradient of what is cut out has numbers of others between its rows. */
+    A_LARGER_MATRIX {
+      @Override
+      Tensor of(Tensor logits) {
+        Tensor others = logits.narrow(1, 0, 6).mul(new Scalar(0.25));
+        return torch.cat(new TensorVector(logits, others), 1);
+      }
+    };
+
+    abstract Tensor of(Tensor logits);
+  }
+
+  /** A product and the cross entropy behind it, which hands it a gradient with gaps. */
+  private void head(long outputs, Between between) {
+    long rows = 77;
+    try (var _ = TensorScope.open();
+        var _ = Autocast.to(torch.ScalarType.BFloat16, GPU)) {
+      // Small logits, as their rounding is that of the exponent in softmax.
+      Tensor input = leaf(random(rows, 64).mul(new Scalar(0.0625)).to(torch.ScalarType.BFloat16));
+      Tensor matrix = leaf(random(outputs, 64).to(torch.ScalarType.BFloat16).to(FLOAT));
+      Tensor offset = leaf(GPU.zeros(FLOAT, outputs));
+      Tensor classes = GPU.empty(torch.ScalarType.Long, rows).random_(outputs);
+      Tensor logits = new HalfProduct(List.of(matrix), List.of(offset)).apply(input);
+      Tensor loss = CrossEntropyKernel.sum(between.of(logits), classes).orElseThrow();
+      loss.mul(new Scalar(outputs == 1021 ? 0.5 : 1.0)).backward();
+      Tensor x = wide(input);
+      Tensor w = wide(matrix);
+      Tensor b = wide(offset);
+      Tensor z = between.of(x.mm(w.t()).add(b));
+      Tensor exact = torch.cross_entropy_loss(z, classes, new TensorOptional(), SUM, IGNORED, 0);
+      exact.mul(new Scalar(outputs == 1021 ? 0.5 : 1.0)).backward();
+      var label = String.format(Locale.ROOT, "head of %d, %s", outputs, between);
+      kernels.expect(label + ", gradient", input.grad(), x.grad(), 1e-2);
+      kernels.expect(label + ", gradient of the matrix", matrix.grad(), w.grad(), 1e-2);
+      kernels.expect(label + ", gradient of the offset", offset.grad(), b.grad(), 1e-2);
     }
   }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.bytedeco.pytorch.LongOptional;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
@@ -151,7 +152,8 @@ public final class HalfProduct {
    * wanted.
    *
    * @param input in bf16
-   * @param gradient of the output, with the sums of its columns where there are offsets
+   * @param gradient of the output, with columns of zeros or not, and the sums of its columns where
+   *     there are offsets
    */
   List<Tensor> ofParameters(Tensor input, Summed gradient) {
     List<Tensor> parameters = new ArrayList<>();
@@ -169,6 +171,10 @@ public final class HalfProduct {
   private Tensor ofMatrices(Tensor outputs, Tensor inputs) {
     var room =
         matrices.size() == 1 ? GradientRooms.take(matrices.getFirst()) : Optional.<Tensor>empty();
+    if (outputs.size(0) > rows) {
+      Tensor all = torch.mm(outputs, inputs, torch.ScalarType.Float).narrow(0, 0, rows);
+      return room.map(it -> it.copy_(all)).orElse(all);
+    }
     if (room.isEmpty()) {
       return torch.mm(outputs, inputs, torch.ScalarType.Float);
     }
@@ -176,17 +182,35 @@ public final class HalfProduct {
     return room.get();
   }
 
-  /** Returns the gradient of the input, given that of the output. */
+  /** Returns the gradient of the input, given that of the output, with columns of zeros or not. */
   Tensor ofInput(Tensor input, Tensor matrix, Tensor gradient) {
     Tensor outputs = flat(gradient);
-    return (aligned == rows ? outputs : filledUp(outputs)).mm(matrix).view(input.shape());
+    return (outputs.size(1) == aligned ? outputs : filledUp(outputs))
+        .mm(matrix)
+        .view(input.shape());
   }
 
   private Tensor flat(Tensor gradient) {
     return gradient.dim() == 2 ? gradient : gradient.reshape(-1, rows);
   }
 
-  /** What lies between rows of a gradient is not known to be zero. */
+  /** Returns a gradient with columns of zeros behind it, up to a multiple. */
+  private Summed aligned(Summed gradient) {
+    Tensor whole = gradient.whole();
+    if (aligned == rows) {
+      return gradient;
+    }
+    boolean isThere = ZeroGaps.areIn(whole) && whole.stride(0) == aligned;
+    return new Summed(
+        isThere
+            ? whole.as_strided(
+                new long[] {whole.size(0), aligned},
+                new long[] {aligned, 1},
+                new LongOptional(whole.storage_offset()))
+            : filledUp(whole),
+        gradient.sums());
+  }
+
   private Tensor filledUp(Tensor gradient) {
     Tensor all =
         ComputeDevice.of(gradient).empty(torch.ScalarType.BFloat16, gradient.size(0), aligned);
@@ -236,7 +260,7 @@ public final class HalfProduct {
         outputs,
         List.of(input, matrix),
         gradients -> {
-          var of = isApart ? joined(gradients) : summed(gradients.getFirst());
+          var of = aligned(isApart ? joined(gradients) : summed(gradients.getFirst()));
           List<Tensor> all = new ArrayList<>();
           all.add(isWanted ? ofInput(input, matrix, of.whole()) : new Tensor());
           all.addAll(ofParameters(input, of));

@@ -19,7 +19,8 @@ final class KernelSource {
   static final KernelSource COLUMNS =
       new KernelSource("columns.cu", "bias_gelu", "bias_gelu_gradient", "columns_joined");
   static final KernelSource HALF = new KernelSource("half.cu", "halves");
-  static final KernelSource CROSS_ENTROPY = new KernelSource("cross_entropy.cu", "cross_entropy");
+  static final KernelSource CROSS_ENTROPY =
+      new KernelSource("cross_entropy.cu", "cross_entropy", "scaled");
 
   /** Threads of a block where rows do not tell. */
   static final int THREADS = 256;

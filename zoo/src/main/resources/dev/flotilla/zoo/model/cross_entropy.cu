@@ -71,3 +71,22 @@ extern "C" __global__ void __launch_bounds__(THREADS) cross_entropy(
                                             : logf(sum) + most - widened(row[correct]);
   }
 }
+
+// Multiplies in place by a number on the device. Mostly that is 1, and then nothing is read.
+extern "C" __global__ void __launch_bounds__(THREADS) scaled(
+    Given* __restrict__ values, const float* __restrict__ factor, u64 count) {
+  const float by = *factor;
+  if (by == 1) {
+    return;
+  }
+  const u64 step = static_cast<u64>(gridDim.x) * THREADS * LANES;
+  for (u64 place = (static_cast<u64>(blockIdx.x) * THREADS + threadIdx.x) * LANES; place < count;
+       place += step) {
+    Chunk<Given> chunk = load(values + place);
+#pragma unroll
+    for (int i = 0; i < LANES; ++i) {
+      narrow(widened(chunk.at[i]) * by, &chunk.at[i]);
+    }
+    store(values + place, chunk);
+  }
+}
