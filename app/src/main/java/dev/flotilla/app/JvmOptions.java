@@ -17,6 +17,16 @@ final class JvmOptions {
   /** Tensors live outside the heap: a collector with threads of its own only takes cores. */
   private static final String DEFAULT = "-XX:+UseSerialGC";
 
+  /**
+   * The better compiler comes later: it makes much code of what runs at the start alone, on cores
+   * that operations of libtorch want. Loops are compiled as soon as ever.
+   */
+  private static final List<String> COMPILATION =
+      List.of(
+          "-XX:Tier4InvocationThreshold=50000",
+          "-XX:Tier4MinInvocationThreshold=6000",
+          "-XX:Tier4CompileThreshold=150000");
+
   private JvmOptions() {}
 
   static List<String> ofRanks() {
@@ -31,6 +41,7 @@ final class JvmOptions {
     options.add("-Djdk.serialFilter=!*");
     // Settings are bound once: to make code for each constructor takes longer than to call it.
     options.add("-Djdk.reflect.useNativeAccessorOnly=true");
+    options.addAll(COMPILATION);
     var chosen = environment.getOrDefault(VARIABLE, DEFAULT).strip();
     options.addAll(chosen.isEmpty() ? List.of() : List.of(chosen.split("\\s+")));
     var cache = environment.getOrDefault(CACHE_VARIABLE, "");

@@ -4,12 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.flotilla.memory.NativeLibraries;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("quick")
 class JvmOptionsTests {
+
+  private static final Path ROOT = Path.of("..");
 
   @Test
   void heapsOfRanksAreCollectedByOneThread() {
@@ -22,6 +28,26 @@ class JvmOptionsTests {
         .contains("-Xmx8g", "-XX:+UseG1GC")
         .doesNotContain("-XX:+UseSerialGC", "");
     assertThat(options("")).doesNotContain("-XX:+UseSerialGC", "");
+  }
+
+  @Test
+  void whatTheUserSaysOfCompilationComesLastAndCounts() {
+    assertThat(options("-Xmx8g -XX:Tier4InvocationThreshold=5000"))
+        .containsSubsequence(
+            "-XX:Tier4InvocationThreshold=50000", "-Xmx8g", "-XX:Tier4InvocationThreshold=5000");
+  }
+
+  /** Both scripts start the JVM that trains in one process, so they say the same. */
+  @Test
+  void theScriptsHaveThemToo() throws IOException {
+    var options =
+        JvmOptions.ofRanks(Map.of()).stream().filter(it -> it.startsWith("-XX:Tier4")).toList();
+    assertThat(options).hasSize(3);
+    for (var script : List.of("flotilla", "app/src/dist/flotilla")) {
+      assertThat(Files.readString(ROOT.resolve(script)))
+          .as(script)
+          .contains(String.join(" ", options));
+    }
   }
 
   @Test
