@@ -19,6 +19,7 @@ public final class RunJson {
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
   private static final MathContext DIGITS = new MathContext(6);
+  private static final int LARGEST_EXACT_POWER = 22;
 
   private RunJson() {}
 
@@ -105,7 +106,17 @@ public final class RunJson {
     if (value == Math.rint(value) && Math.abs(value) < 1e15) {
       return (long) value;
     }
-    return new BigDecimal(value).round(DIGITS).doubleValue();
+    return rounded(value);
+  }
+
+  /** Where the power of ten is exact; BigDecimal's tables alone take a tenth of a second to make. */
+  private static double rounded(double value) {
+    int digits = DIGITS.getPrecision() - 1 - (int) Math.floor(Math.log10(Math.abs(value)));
+    if (Math.abs(digits) > LARGEST_EXACT_POWER) {
+      return new BigDecimal(value).round(DIGITS).doubleValue();
+    }
+    double power = Math.pow(10, Math.abs(digits));
+    return digits < 0 ? Math.rint(value / power) * power : Math.rint(value * power) / power;
   }
 
   private static Map<String, Object> time(StepTime it) {
