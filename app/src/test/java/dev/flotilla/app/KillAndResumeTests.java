@@ -33,7 +33,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 class KillAndResumeTests {
 
-  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 2);
+  private static final int KILLS = Integer.getInteger("flotilla.test.kills", 1);
   private static final int KILLS_IN_A_RUN = Math.min(3, KILLS);
   private static final int KILLS_PER_VARIANT =
       Integer.getInteger("flotilla.test.kills.per.variant", 1);
@@ -46,7 +46,7 @@ class KillAndResumeTests {
       model: {name: mlp, inputs: 1024, hidden: [%d], dropout: 0.2}
       data: digits
       global_batch: 24
-      max_steps: 120
+      max_steps: 80
       optimizer: {name: momentum, lr: 0.05}
       schedule: cosine
       eval: {every: %d}
@@ -171,7 +171,7 @@ class KillAndResumeTests {
     }
 
     String recipe() {
-      return SMALL_JOB.formatted(technique().hidden(), technique().decides() ? 10 : 60)
+      return SMALL_JOB.formatted(technique().hidden(), technique().decides() ? 10 : 40)
           + "checkpoint: {every: %d, async: %b%s}%n"
               .formatted(
                   technique().every(), savesBehind, technique().decides() ? ", best: ema/loss" : "")

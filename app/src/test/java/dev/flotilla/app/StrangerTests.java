@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(3600)
 class StrangerTests {
 
-  private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 30);
+  private static final int TRIES = Integer.getInteger("flotilla.test.strangers", 12);
 
   @TempDir Path folder;
 

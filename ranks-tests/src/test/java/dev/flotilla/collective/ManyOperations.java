@@ -24,7 +24,7 @@ final class ManyOperations {
     var whole = Tensors.floats(0, 512);
     repeat(group, whole, tensor, 1_000);
     long before = LeakProbe.settledBytes();
-    repeat(group, whole, tensor, 4_000);
+    repeat(group, whole, tensor, 2_000);
     return LeakProbe.settledBytes() - before;
   }
 

@@ -109,7 +109,9 @@ public final class RunJson {
     return rounded(value);
   }
 
-  /** Where the power of ten is exact; BigDecimal's tables alone take a tenth of a second to make. */
+  /**
+   * Where the power of ten is exact; BigDecimal's tables alone take a tenth of a second to make.
+   */
   private static double rounded(double value) {
     int digits = DIGITS.getPrecision() - 1 - (int) Math.floor(Math.log10(Math.abs(value)));
     if (Math.abs(digits) > LARGEST_EXACT_POWER) {

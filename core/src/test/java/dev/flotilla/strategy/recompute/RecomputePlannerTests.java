@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class RecomputePlannerTests {
@@ -129,8 +130,18 @@ class RecomputePlannerTests {
   }
 
   @Test
+  void fiftyPartsArePlannedAtOnce() {
+    assertHalfIsEnough(50);
+  }
+
+  @Tag("thorough")
+  @Test
   void aHundredPartsArePlannedAtOnce() {
-    var costs = chain(new Random(3), 100);
+    assertHalfIsEnough(100);
+  }
+
+  private static void assertHalfIsEnough(int parts) {
+    var costs = chain(new Random(3), parts);
     long all = costs.stream().mapToLong(PartCost::keptBytes).sum();
     assertThat(new RecomputePlanner(costs).under(all / 2)).isPresent();
   }
