@@ -52,6 +52,7 @@ final class HostProcesses {
     var environment = builder.environment();
     environment.putAll(Map.of(RankEnvironment.OMP_NUM_THREADS, "1", "OPENBLAS_NUM_THREADS", "1"));
     environment.putIfAbsent(RankEnvironment.MALLOC_ARENA_MAX, RankEnvironment.MALLOC_ARENAS);
+    environment.putIfAbsent(RankEnvironment.GLIBC_TUNABLES, RankEnvironment.JOINED_BLOCKS);
     return builder.start();
   }
 

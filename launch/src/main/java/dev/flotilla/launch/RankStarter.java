@@ -97,7 +97,11 @@ final class RankStarter {
     variables.put(RankEnvironment.CONTROL_FOLDER, folder.path().toString());
     variables.put(RankEnvironment.LAUNCHER_PID, Long.toString(ProcessHandle.current().pid()));
     variables.put(RankEnvironment.LAUNCH_ID, launchId);
-    if (!settings.gpus().isEmpty()) {
+    if (settings.gpus().isEmpty()) {
+      variables.put(
+          RankEnvironment.GLIBC_TUNABLES,
+          inherited.getOrDefault(RankEnvironment.GLIBC_TUNABLES, RankEnvironment.JOINED_BLOCKS));
+    } else {
       variables.put(RankEnvironment.GPUS, HostGpus.text(settings.gpus()));
     }
     settings.backend().ifPresent(name -> variables.put(RankEnvironment.BACKEND, name));

@@ -72,6 +72,16 @@ public final class RankEnvironment {
   /** How many where the user has not said it: with two, memory depends on who shares which. */
   public static final String MALLOC_ARENAS = "1";
 
+  /** What the C library is told of its heap. */
+  public static final String GLIBC_TUNABLES = "GLIBC_TUNABLES";
+
+  /**
+   * Lets small blocks that are freed join the free memory beside them at once. The C library would
+   * keep them apart for the thread that freed them: where one thread allocates and another frees,
+   * as in exchanges, they cut the room that large tensors need, and the heap grows for minutes.
+   */
+  public static final String JOINED_BLOCKS = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0";
+
   /** Index of a pod of an indexed Kubernetes job; a host number to the launcher. */
   public static final String JOB_COMPLETION_INDEX = "JOB_COMPLETION_INDEX";
 

@@ -53,13 +53,14 @@ class LauncherTests {
 
   @Test
   void tellsRanksTheirPlaceOnOneHost() throws IOException {
-    launch.without("OMP_NUM_THREADS").without("MALLOC_ARENA_MAX");
+    launch.without("OMP_NUM_THREADS").without("MALLOC_ARENA_MAX").without("GLIBC_TUNABLES");
     launch.run(
         2,
         "*:place",
         "*:env:MASTER_ADDR",
         "*:env:OMP_NUM_THREADS",
         "*:env:MALLOC_ARENA_MAX",
+        "*:env:GLIBC_TUNABLES",
         "*:env:FLOTILLA_TERMINAL");
 
     assertThat(Files.readString(launch.log(1)))
@@ -68,6 +69,7 @@ class LauncherTests {
         .contains("MASTER_ADDR=127.0.0.1")
         .contains("OMP_NUM_THREADS=2")
         .contains("MALLOC_ARENA_MAX=1")
+        .contains("GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0")
         .contains("FLOTILLA_TERMINAL=null");
   }
 
@@ -102,21 +104,24 @@ class LauncherTests {
     launch
         .with("FLOTILLA_RENDEZVOUS_FILE", "/stale")
         .with("OMP_NUM_THREADS", "7")
-        .with("MALLOC_ARENA_MAX", "3");
+        .with("MALLOC_ARENA_MAX", "3")
+        .with("GLIBC_TUNABLES", "glibc.malloc.check=0");
 
     launch.run(
         settings,
         "*:place",
         "*:env:PADDLE_CURRENT_ENDPOINT",
         "*:env:OMP_NUM_THREADS",
-        "*:env:MALLOC_ARENA_MAX");
+        "*:env:MALLOC_ARENA_MAX",
+        "*:env:GLIBC_TUNABLES");
 
     assertThat(Files.readString(launch.log(1)))
         .contains("rank=3, size=4, localRank=1, localSize=2, nodeRank=1, nodes=2")
         .contains("Tcp[host=10.1.2.3, port=4567, hostedElsewhere=false]")
         .contains("PADDLE_CURRENT_ENDPOINT=10.1.2.4:6071")
         .contains("OMP_NUM_THREADS=7")
-        .contains("MALLOC_ARENA_MAX=3");
+        .contains("MALLOC_ARENA_MAX=3")
+        .contains("GLIBC_TUNABLES=glibc.malloc.check=0");
     assertThat(Files.readAllLines(launch.logs().resolve("endpoints.log")))
         .contains("10.1.2.3:1", "10.1.2.4:2");
     assertThat(launch.err()).contains("flotilla: warning: INSECURE: the 2 hosts have no key");
