@@ -108,6 +108,7 @@ public final class TrialRank implements Callable<Integer> {
     json.put("gathered", it.sent().gathered());
     json.put("scattered", it.sent().scattered());
     json.put("messages", it.sent().messages());
+    json.put("ahead", it.sent().ahead());
     return json;
   }
 
@@ -126,7 +127,8 @@ public final class TrialRank implements Callable<Integer> {
             number(json, "reduced"),
             number(json, "gathered"),
             number(json, "scattered"),
-            number(json, "messages")));
+            number(json, "messages"),
+            number(json, "ahead")));
   }
 
   private static List<Double> cycles(Map<String, Object> json) {

@@ -35,10 +35,22 @@ public final class StepTrial {
    * @param gathered by all-gathers
    * @param scattered by reduce-scatters
    * @param messages that wait for each other
+   * @param ahead those of {@code gathered} that the first segment of a pass waits for: nothing is
+   *     computed before it
    */
-  public record Sent(double reduced, double gathered, double scattered, double messages) {
+  public record Sent(
+      double reduced, double gathered, double scattered, double messages, double ahead) {
 
     static final Sent NOTHING = new Sent(0, 0, 0, 0);
+
+    /** Counts what no first segment waits for. */
+    public Sent(double reduced, double gathered, double scattered, double messages) {
+      this(reduced, gathered, scattered, messages, 0);
+    }
+
+    Sent withAhead(double bytes) {
+      return new Sent(reduced, gathered, scattered, messages, Math.min(gathered, bytes));
+    }
 
     Sent plus(Sent more) {
       return new Sent(
@@ -117,6 +129,11 @@ public final class StepTrial {
       return Collections.min(cycles);
     }
 
+    Result withSent(Sent other) {
+      return new Result(
+          peakBytes, cycles, backward, firstBucket, buckets, microSteps, samples, other);
+    }
+
     /** Returns the mean of times with another trial of the same, and the larger memory. */
     public Result mean(Result other) {
       return new Result(
@@ -186,8 +203,16 @@ public final class StepTrial {
   /** Makes steps as one of several ranks, of which the others are pretended. */
   public Result pretending(int ranks) {
     var traffic = new PretendedTraffic(ranks);
-    return measured(
-        alone -> ranks == 1 ? alone : new PretendedRanks(alone, ranks, traffic), traffic);
+    var result =
+        measured(alone -> ranks == 1 ? alone : new PretendedRanks(alone, ranks, traffic), traffic);
+    double share = (ranks - 1.0) / ranks;
+    return result.withSent(result.sent().withAhead(share * bytesOfFirstSegment()));
+  }
+
+  private double bytesOfFirstSegment() {
+    var first = run.config().model().segments().getFirst();
+    return first.parameters().stream().mapToLong(spec -> spec.shape().elements()).sum()
+        * Float.BYTES;
   }
 
   /** Makes steps together with the other ranks of the run's world, which do the same. */

@@ -64,6 +64,9 @@ class StepTrialTests {
     var third = trial(2, "sharding: {stage: 3}").sent();
     // The last segment is still there when backward begins.
     assertThat(third.gathered()).isBetween(0.98 * 4 * ELEMENTS, 4.0 * ELEMENTS);
+    // Half of the first convolution, 6 channels of 5 x 5 and their offsets.
+    assertThat(third.ahead()).isEqualTo(4 * 156 / 2.0);
+    assertThat(trial(2, "").sent().ahead()).isZero();
   }
 
   @Test

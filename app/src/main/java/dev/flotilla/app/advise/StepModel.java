@@ -11,13 +11,14 @@ import dev.flotilla.config.StepTrial;
  * <pre>
  * no overlap         T + W
  * behind backward    T + max(W / b, r + W − B)
- * behind both        T + max(Ws / b, r + Ws − B) + max(Wg / b, Wg − F)
- * gathered           T + max(Wg / 2b, Wg / 2 − F) + max(Ws / b, Wg / 2 + Ws − B)
+ * behind both        T + max(Ws / b, r + Ws − B) + max(Wg / b, W0, Wg − F)
+ * gathered           T + max(Wf / b, W0, Wf − F) + max(Ws / b, max(r, Wg − Wf) + Ws − B)
  * </pre>
  *
- * <p>Ws are the bytes of sums that are scattered and Wg those of parameters that are gathered; each
- * message that others wait for adds the latency to them. With k micro-steps, what is exchanged in
- * each of them is hidden in each of them.
+ * <p>Ws are the bytes of sums that are scattered and Wg those of parameters that are gathered, of
+ * which the first segment waits for W0, with nothing to compute meanwhile; Wf, those for forward,
+ * is W0 or half of Wg, whichever is more. Each message that others wait for adds the latency. With
+ * k micro-steps, what is exchanged in each of them is hidden in each of them.
  */
 public final class StepModel {
 
@@ -39,6 +40,7 @@ public final class StepModel {
     double reduced = link.wire(sent.reduced());
     double gathered = link.wire(sent.gathered());
     double scattered = link.wire(sent.scattered());
+    double ahead = link.wire(sent.ahead());
     double alone = trial.seconds();
     int k = trial.microSteps();
     double micro = alone / k;
@@ -59,12 +61,18 @@ public final class StepModel {
         yield alone
             + Math.max(
                 work + (sums + parameters) / b,
-                hidden(sums, b, first, backward) + hidden(parameters, b, 0, forward));
+                hidden(sums, b, first, backward)
+                    + Math.max(ahead, hidden(parameters, b, 0, forward)));
       }
       case GATHERED -> {
         double half = (gathered + wait / 2) / k / 2;
         double sums = (reduced + scattered + wait / 2) / k;
-        double visible = hidden(half, b, 0, forward) + Math.max(sums / b, half + sums - backward);
+        double front = Math.max(half, ahead);
+        double back = 2 * half - front;
+        // Sums leave when the first bucket is full, and the wire is free of what was gathered.
+        double visible =
+            Math.max(ahead, hidden(front, b, 0, forward))
+                + hidden(sums, b, Math.max(first, back), backward);
         yield alone + Math.max(work + k * (half + sums) / b, k * visible);
       }
     };

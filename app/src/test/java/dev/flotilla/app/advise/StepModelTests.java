@@ -51,12 +51,30 @@ class StepModelTests {
   @Test
   void whatIsGatheredTwiceHidesTwice() {
     // Half of 600 ms behind 100 ms of forward: 200 ms show. Half and 100 ms of sums behind 200 ms
-    // of
-    // backward: 200 ms show.
+    // of backward: 200 ms show.
     assertThat(seconds(Overlap.GATHERED, new Sent(0, 6e6, 1e6, 0))).isCloseTo(0.7, within(1e-9));
     // The same in each of two micro-steps.
     assertThat(StepModel.seconds(trial(2, new Sent(0, 12e6, 2e6, 0)), LINK, Overlap.GATHERED))
         .isCloseTo(1.4, within(1e-9));
+  }
+
+  @Test
+  void sumsOfWhatIsGatheredWaitForTheFirstBucket() {
+    // Half of 80 ms behind forward: the first quarter of it shows. 210 ms of sums leave after the
+    // 50 ms before the first bucket, not after the 40 ms of what backward gathers: 60 ms show.
+    assertThat(seconds(Overlap.GATHERED, new Sent(0, 0.8e6, 2.1e6, 0)))
+        .isCloseTo(0.37, within(1e-9));
+  }
+
+  @Test
+  void nothingHidesWhatTheFirstSegmentWaitsFor() {
+    // Gather 80 ms, of which 60 ms come before the first segment, and not a quarter alone.
+    assertThat(seconds(Overlap.BOTH, new Sent(0, 0.8e6, 0, 0, 0.6e6)))
+        .isCloseTo(0.36, within(1e-9));
+    // Of 200 ms, 120 are gathered before forward, and 80 in backward, behind which 190 ms of sums
+    // leave: 70 ms show.
+    assertThat(seconds(Overlap.GATHERED, new Sent(0, 2e6, 1.9e6, 0, 1.2e6)))
+        .isCloseTo(0.49, within(1e-9));
   }
 
   @Test
