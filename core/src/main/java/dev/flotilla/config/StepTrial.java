@@ -134,10 +134,13 @@ public final class StepTrial {
           peakBytes, cycles, backward, firstBucket, buckets, microSteps, samples, other);
     }
 
-    /** Returns the mean of times with another trial of the same, and the larger memory. */
+    /**
+     * Returns the mean with another trial of the same. Most memory is a matter of chance as well:
+     * the larger of two trials would be compared with one run.
+     */
     public Result mean(Result other) {
       return new Result(
-          Math.max(peakBytes, other.peakBytes),
+          (peakBytes + other.peakBytes) / 2,
           List.of((seconds() + other.seconds()) / 2),
           (backward + other.backward) / 2,
           (firstBucket + other.firstBucket) / 2,
