@@ -25,7 +25,7 @@ final class TimeText {
     }
     long unit = millis(matcher.group(3));
     long nanos = unit * billionths(matcher.group(2)) / 1000;
-    // Duration.multipliedBy needs BigDecimal, whose tables take a tenth of a second to make.
+    // Duration.multipliedBy needs BigDecimal, whose tables take 20 to 80 ms to make.
     Duration time = Duration.ofMillis(unit * Long.parseLong(matcher.group(1))).plusNanos(nanos);
     return Optional.of(time).filter(sensible -> sensible.compareTo(LONGEST) <= 0);
   }
