@@ -101,7 +101,7 @@ final class Attempts {
     boolean _ =
         awaitUnlessAsked(
             () -> room.others().next().isPresent() || !room.canReachFirst(),
-            OTHERS_TAKE.plus(OTHERS_TAKE));
+            OTHERS_TAKE.multipliedBy(2));
     return room.others()
         .next()
         .map(

@@ -298,7 +298,7 @@ final class ControlRoom implements AutoCloseable {
 
   private List<Peer> livelyRanks() {
     return joinedRanks().stream()
-        .filter(rank -> silence.of(rank).compareTo(BEAT.plus(BEAT)) < 0)
+        .filter(rank -> silence.of(rank).compareTo(BEAT.multipliedBy(2)) < 0)
         .toList();
   }
 

@@ -147,7 +147,7 @@ final class Stopping {
     } else {
       room.others().sendToFirst(new Frame.StopAsked(signal()));
     }
-    boolean isLost = !room.canReachFirst() || isOver(VOTE_TAKES.plus(VOTE_TAKES));
+    boolean isLost = !room.canReachFirst() || isOver(VOTE_TAKES.multipliedBy(2));
     return isLost ? endBySignal("the first host's launcher does not answer") : Verdict.GO_ON;
   }
 

@@ -135,7 +135,7 @@ final class Door implements Closeable {
   }
 
   private void receive(Socket guest) {
-    Future<?> deadline = Closing.later(clock, guest, greetingTakes.plus(greetingTakes));
+    Future<?> deadline = Closing.later(clock, guest, greetingTakes.multipliedBy(2));
     try {
       guest.setTcpNoDelay(true);
       guest.setSoTimeout(Math.toIntExact(greetingTakes.toMillis()));
