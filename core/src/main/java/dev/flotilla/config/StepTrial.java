@@ -212,6 +212,7 @@ public final class StepTrial {
     return result.withSent(result.sent().withAhead(share * bytesOfFirstSegment()));
   }
 
+  /** In float32; {@link Sent#withAhead} takes no more than is gathered. */
   private double bytesOfFirstSegment() {
     var first = run.config().model().segments().getFirst();
     return first.parameters().stream().mapToLong(spec -> spec.shape().elements()).sum()

@@ -109,7 +109,7 @@ public final class RunJson {
     return rounded(value);
   }
 
-  /** Where the power of ten is exact; BigDecimal's tables alone take 20 to 80 ms to make. */
+  /** Without BigDecimal where a power of ten is exact: its tables take 20 to 80 ms to make. */
   private static double rounded(double value) {
     int digits = DIGITS.getPrecision() - 1 - (int) Math.floor(Math.log10(Math.abs(value)));
     if (Math.abs(digits) > LARGEST_EXACT_POWER) {
