@@ -78,7 +78,8 @@ public final class RankEnvironment {
   /**
    * Lets small blocks that are freed join the free memory beside them at once. The C library would
    * keep them apart for the thread that freed them: where one thread allocates and another frees,
-   * as in exchanges, they cut the room that large tensors need, and the heap grows for many updates.
+   * as in exchanges, they cut the room that large tensors need, and the heap grows for many
+   * updates.
    */
   public static final String JOINED_BLOCKS = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0";
 
