@@ -10,6 +10,7 @@ import dev.flotilla.model.Model;
 import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.report.EventSink;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.step.NumericalException;
 import dev.flotilla.strategy.Strategy;
@@ -18,6 +19,7 @@ import dev.flotilla.strategy.precision.MixedPrecision;
 import dev.flotilla.testkit.ColouredPoints;
 import dev.flotilla.testkit.NormedPerceptron;
 import dev.flotilla.testkit.Snapshot;
+import dev.flotilla.train.Every;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import dev.flotilla.wire.Dtype;
@@ -36,10 +38,15 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
   private static final ColouredPoints POINTS = new ColouredPoints(480, 8, 4);
   private static final int BATCH = 32;
   private static final int STEPS = 30;
+
+  /** Updates to one that is logged; some of these are left out at first. */
+  private static final int LOGGED = 5;
+
   private static final List<Integer> POISONED = List.of(4, 5, 11, 23);
 
   /** What a training comes to. */
-  private record Seen(Snapshot values, long updates, int open, List<String> notes) {}
+  private record Seen(
+      Snapshot values, long updates, int open, List<String> notes, List<String> logged) {}
 
   /** Windows with infinite numbers, asked about after each step, never, and on a CPU. */
   void leavesUpdatesOut() {
@@ -74,6 +81,10 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
                 late.notes(),
                 asked.notes(),
                 cpu.notes()));
+    verdicts.expect(
+        name + ": the same is logged",
+        late.logged().size() == late.updates() / LOGGED && late.logged().equals(asked.logged()),
+        late.logged() + "; " + asked.logged());
     double distance = late.values().relativeDistance(cpu.values());
     verdicts.expect(
         name + ": GPU as CPU", distance < allowed, String.format(Locale.ROOT, "%.2e", distance));
@@ -82,8 +93,21 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
   private static Seen train(
       DeviceChoice device, Optimizer rule, float poison, boolean isAsked, Strategy... with) {
     List<String> notes = new ArrayList<>();
+    List<String> logged = new ArrayList<>();
     int open = 0;
-    try (var trainer = trainer(device, rule, NonFinite.SKIP, notes, with)) {
+    try (var trainer =
+        trainer(
+            device,
+            rule,
+            NonFinite.SKIP,
+            event -> {
+              if (event instanceof TrainingEvent.Noted(var text)) {
+                notes.add(text);
+              } else if (event instanceof TrainingEvent.Updated it) {
+                logged.add(it.update() + ": " + it.loss() + " " + it.lr());
+              }
+            },
+            with)) {
       for (int i = 0; i < STEPS; i++) {
         try (var _ = TensorScope.open()) {
           var outcome = trainer.step(batch(i, POISONED.contains(i) ? poison : 0));
@@ -93,12 +117,12 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
           }
         }
       }
-      return new Seen(Snapshot.of(trainer), trainer.updates(), open, notes);
+      return new Seen(Snapshot.of(trainer), trainer.updates(), open, notes, logged);
     }
   }
 
   private static Trainer trainer(
-      DeviceChoice device, Optimizer rule, NonFinite policy, List<String> notes, Strategy... with) {
+      DeviceChoice device, Optimizer rule, NonFinite policy, EventSink events, Strategy... with) {
     return Trainer.on(World.solo())
         .model(modelFor(rule))
         .optimizer(rule)
@@ -106,12 +130,8 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
         .device(device)
         .nonFinite(policy)
         .threads(1)
-        .events(
-            event -> {
-              if (event instanceof TrainingEvent.Noted(var text)) {
-                notes.add(text);
-              }
-            })
+        .loop(loop -> loop.logEach(Every.updates(LOGGED)))
+        .events(events)
         .build();
   }
 
@@ -136,7 +156,7 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
    * A run that is to end with the first infinite number has updated nothing with it or after it.
    */
   void stops() {
-    try (var trainer = trainer(device, new AdamW(0.01), NonFinite.STOP, new ArrayList<>());
+    try (var trainer = trainer(device, new AdamW(0.01), NonFinite.STOP, _ -> {});
         var _ = TensorScope.open()) {
       for (int i = 0; i < 3; i++) {
         trainer.step(batch(i, 0));
@@ -161,7 +181,7 @@ record LateVoteCheck(DeviceChoice device, Verdicts verdicts) {
 
   /** Steps that nobody asks about leave nothing behind. */
   void isFlat() {
-    try (var trainer = trainer(device, new AdamW(0.01), NonFinite.SKIP, new ArrayList<>())) {
+    try (var trainer = trainer(device, new AdamW(0.01), NonFinite.SKIP, _ -> {})) {
       var memory = new DeviceMemory(trainer.model().device());
       steps(trainer, 20);
       long live = memory.liveBytes();

@@ -2,6 +2,7 @@ package dev.flotilla.arena;
 
 import dev.flotilla.arena.Bucket.Range;
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.LateCopy;
 import dev.flotilla.memory.Precision;
 import dev.flotilla.memory.StateMemory;
 import dev.flotilla.memory.TensorScope;

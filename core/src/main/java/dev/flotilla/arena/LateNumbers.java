@@ -1,5 +1,6 @@
 package dev.flotilla.arena;
 
+import dev.flotilla.memory.LateCopy;
 import dev.flotilla.memory.NativeView;
 import java.lang.foreign.ValueLayout;
 

@@ -184,7 +184,7 @@ public final class RecordedPasses implements AutoCloseable {
       repeat(recording, recording.graph, batch, step, passes);
       return;
     }
-    // A pass that counts right answers waits for the device.
+    // Right answers are counted besides what is repeated.
     if (recording == null || chain.isScoring()) {
       passes.run(batch, step);
       return;

@@ -161,7 +161,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
   /** Sets whether the next forward passes count right answers, which costs a little time. */
   public void score(boolean wanted) {
     scoring = wanted;
-    lastScore = Score.NONE;
+    takeScore().drop();
   }
 
   /** Tells whether forward passes count right answers. */
@@ -202,9 +202,14 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     }
   }
 
-  /** Returns the right answers of the batches since scoring was asked for. */
-  public Score lastScore() {
-    return lastScore;
+  /**
+   * Returns the right answers of the batches since scoring was asked for, which are the caller's
+   * from now on.
+   */
+  public Score takeScore() {
+    var taken = lastScore;
+    lastScore = Score.NONE;
+    return taken;
   }
 
   @Override
@@ -273,6 +278,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
 
   @Override
   public void close() {
+    takeScore().drop();
     tape.clear();
     checkpointing.close();
     parts.close();

@@ -40,7 +40,8 @@ final class GradientPasses {
   private final MicroStepExchange exchange;
   private final StepClock clock;
   private final boolean isAlone;
-  private final Runnable settling;
+  private final Runnable deciding;
+  private final Runnable telling;
   private final RecordedPasses recorded;
   private final Whole whole = new Whole();
   private FirstPasses firstPasses = FirstPasses.GRADIENTS_UNBOUND;
@@ -56,16 +57,19 @@ final class GradientPasses {
    * Puts the passes together.
    *
    * @param exchange runs backward passes, and may reduce gradients that are complete
-   * @param settling called before each backward: what the last update has left open is decided
+   * @param deciding called before each backward: what the last update has left open is decided
+   * @param telling called after that, as soon as the device has something else to do: tells of it
    */
   GradientPasses(
       Workers workers,
       StepContext context,
       SegmentChain chain,
       MicroStepExchange exchange,
-      Runnable settling) {
+      Runnable deciding,
+      Runnable telling) {
     this.exchange = exchange;
-    this.settling = settling;
+    this.deciding = deciding;
+    this.telling = telling;
     this.clock = exchange.clock();
     this.isAlone = context.collective().size() == 1 && context.model().device().isCuda();
     this.model = context.model();
@@ -228,7 +232,7 @@ final class GradientPasses {
 
     @Override
     public List<Object> begin() {
-      settling.run();
+      deciding.run();
       start = StepClock.now();
       return List.of(model.arena().address(), gradients.isStale());
     }
@@ -252,6 +256,7 @@ final class GradientPasses {
     public void repeated(long terms) {
       gradients.replayed(terms);
       clock.forwardSince(start);
+      telling.run();
     }
   }
 
@@ -271,7 +276,8 @@ final class GradientPasses {
   }
 
   private void addGradients(List<LossTerms> losses, MicroStep step) {
-    settling.run();
+    deciding.run();
+    telling.run();
     losses.forEach(GradientPasses::requireTerms);
     if (losses.isEmpty()) {
       pass.backward(losses, step);

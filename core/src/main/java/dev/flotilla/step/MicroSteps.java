@@ -39,6 +39,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
   private MicroStep step = MicroStep.NONE;
   private long updates;
   private @Nullable StepOutcome undecided;
+  private @Nullable StepOutcome untold;
 
   /**
    * Makes the workers of a plan.
@@ -61,7 +62,7 @@ public final class MicroSteps implements Stateful, AutoCloseable {
     signal = new RankSignal(context.arena().gradients(), context.collective().size(), heard);
     runner = new StepRunner(workers, clock, context, statistics, learningRate, signal);
     early = new MicroStepExchange(context.arena(), workers, clock);
-    passes = new GradientPasses(made, context, chain, early, this::settle);
+    passes = new GradientPasses(made, context, chain, early, this::decide, this::tell);
     accumulationTechnique = plan.owner(Phase.ACCUMULATION);
     forwardTechniques =
         Optional.of(plan.describe(Phase.FORWARD))
@@ -198,17 +199,32 @@ public final class MicroSteps implements Stateful, AutoCloseable {
    * tells those who wait for it.
    */
   public void settle() {
+    decide();
+    tell();
+  }
+
+  /** Waits until it is known what became of the last update. */
+  private void decide() {
     var last = undecided;
     if (last == null) {
       return;
     }
     undecided = null;
+    untold = last;
     try {
       runner.settle();
     } finally {
       updates -= last.isKnown() && !last.updated() ? 1 : 0;
     }
-    last.tell();
+  }
+
+  /** Tells those who wait for it, which may take them a while. */
+  private void tell() {
+    var last = untold;
+    if (last != null) {
+      untold = null;
+      last.tell();
+    }
   }
 
   /**

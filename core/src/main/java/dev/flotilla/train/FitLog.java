@@ -51,12 +51,24 @@ final class FitLog {
   }
 
   /**
-   * Tells of an update that is logged.
-   *
-   * @param seconds time spent training so far
+   * Tells of an update as soon as it is known that it was made: now, or where the device decides on
+   * it, before the next backward, so that nothing is waited for.
    */
-  void updated(int epoch, StepOutcome outcome, double seconds) {
-    double rate = samplesPerSecond(seconds);
+  void updated(int epoch, StepOutcome outcome, Stopwatch training) {
+    var score = parts.chain().takeScore();
+    long samples = progress.samples;
+    outcome.whenKnown(
+        known -> {
+          if (known.updated()) {
+            updated(epoch, known, score, samples, training.seconds());
+          } else {
+            score.drop();
+          }
+        });
+  }
+
+  private void updated(int epoch, StepOutcome outcome, Score score, long samples, double seconds) {
+    double rate = samplesPerSecond(samples, seconds);
     var device = parts.model().device();
     if (device.isCuda()) {
       var memory = new DeviceMemory(device);
@@ -65,12 +77,11 @@ final class FitLog {
               parts.steps().updates(), device.toString(), memory.liveBytes(), memory.peakBytes()));
     }
     sink.on(timed(seconds));
-    Score score = parts.chain().lastScore();
     sink.on(
         new TrainingEvent.Updated(
             epoch,
             parts.steps().updates(),
-            parts.steps().count(),
+            outcome.step().index() + 1,
             progress.loss(),
             outcome.lr(),
             orNull(score.acc1()),
@@ -99,10 +110,10 @@ final class FitLog {
   }
 
   /** Returns the speed since the update that was logged before. */
-  private double samplesPerSecond(double seconds) {
-    long samples = progress.samples - progress.samplesAtLastLog;
-    double rate = samples / Math.max(1e-9, seconds - progress.secondsAtLastLog);
-    progress.samplesAtLastLog = progress.samples;
+  private double samplesPerSecond(long samples, double seconds) {
+    long since = samples - progress.samplesAtLastLog;
+    double rate = since / Math.max(1e-9, seconds - progress.secondsAtLastLog);
+    progress.samplesAtLastLog = samples;
     progress.secondsAtLastLog = seconds;
     return rate;
   }

@@ -232,6 +232,7 @@ final class FitLoop {
       }
       if (canWait(outcome, shard)) {
         emptyWindows = 0;
+        logIfDue(epoch, outcome, parts.steps().expectedUpdates());
         stopIfAsked();
         continue;
       }
@@ -257,15 +258,14 @@ final class FitLoop {
   }
 
   /**
-   * Tells whether nothing follows the step but a look at what the device finds in it, which comes
-   * before the next backward.
+   * Tells whether nothing follows the step but a look at what the device finds in it, and a line in
+   * the log, which come before the next backward.
    */
   private boolean canWait(StepOutcome outcome, RankShard shard) {
     long updates = parts.steps().expectedUpdates();
     return !outcome.isKnown()
         && callbacks.areNone()
         && settings.nonFinite() != NonFinite.ROLLBACK
-        && !isLogged(updates)
         && !evaluations.isDueAfter(updates)
         && !saves.isDueAfter(updates)
         && shard.has(progress.index);
@@ -299,11 +299,14 @@ final class FitLoop {
   }
 
   private void afterUpdate(int epoch, StepOutcome outcome) {
-    long updates = trainer.updates();
-    if (isLogged(updates)) {
-      log.updated(epoch, outcome, training.seconds());
-    }
+    logIfDue(epoch, outcome, trainer.updates());
     parts.compareRanksIfDue();
+  }
+
+  private void logIfDue(int epoch, StepOutcome outcome, long update) {
+    if (isLogged(update)) {
+      log.updated(epoch, outcome, training);
+    }
   }
 
   /** All ranks stop after the same micro-step, wherever it lies in a window. */

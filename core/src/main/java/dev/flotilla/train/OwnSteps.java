@@ -112,12 +112,11 @@ final class OwnSteps implements Stateful {
       progress.totals = outcome.totals();
     }
     if (canWait(outcome)) {
+      logIfDue(outcome, parts.steps().expectedUpdates());
       return;
     }
     if (outcome.updated()) {
-      if (isLogged(parts.steps().updates())) {
-        log.updated(progress.epoch, outcome, training.seconds());
-      }
+      logIfDue(outcome, parts.steps().updates());
       parts.compareRanksIfDue();
     }
     if (outcome.step().endsWindow()) {
@@ -126,9 +125,18 @@ final class OwnSteps implements Stateful {
     }
   }
 
-  /** Tells whether nothing follows the step but a look at what the device finds in it. */
+  /**
+   * Tells whether nothing follows the step but a look at what the device finds in it, and a line in
+   * the log.
+   */
   private boolean canWait(StepOutcome outcome) {
-    return !outcome.isKnown() && callbacks.areNone() && !isLogged(parts.steps().expectedUpdates());
+    return !outcome.isKnown() && callbacks.areNone();
+  }
+
+  private void logIfDue(StepOutcome outcome, long update) {
+    if (isLogged(update)) {
+      log.updated(progress.epoch, outcome, training);
+    }
   }
 
   private boolean isLogged(long update) {

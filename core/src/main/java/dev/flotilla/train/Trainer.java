@@ -282,8 +282,13 @@ public final class Trainer implements AutoCloseable {
     return parts;
   }
 
+  /** Tells what became of the last update, where nobody has asked, and frees everything. */
   @Override
   public void close() {
-    parts.close();
+    try {
+      parts.steps().settle();
+    } finally {
+      parts.close();
+    }
   }
 }

@@ -1,38 +1,33 @@
-package dev.flotilla.arena;
+package dev.flotilla.memory;
 
-import dev.flotilla.memory.ComputeDevice;
-import dev.flotilla.memory.DeviceMark;
-import dev.flotilla.memory.TensorScope;
-import dev.flotilla.memory.Tensors;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.global.torch;
 
 /** Copies a few numbers of a device to main memory without waiting for it. */
-final class LateCopy implements AutoCloseable {
+public final class LateCopy implements AutoCloseable {
 
   private final Tensor numbers;
   private final Tensor host;
   private final DeviceMark mark;
 
   /** Takes the numbers, which stay the caller's. */
-  LateCopy(Tensor numbers) {
+  public LateCopy(Tensor numbers) {
     this.numbers = numbers;
     this.mark = new DeviceMark(ComputeDevice.of(numbers));
     try (var _ = TensorScope.open()) {
-      var zeros = Tensors.zeros(torch.ScalarType.Float, numbers.numel());
+      var zeros = Tensors.zeros(numbers.scalar_type(), numbers.numel());
       // The device itself writes to pinned memory, and nobody waits.
       host = TensorScope.keep(numbers.is_cuda() ? zeros.pin_memory() : zeros);
     }
   }
 
   /** Starts a copy, in place of the one before. */
-  void start() {
+  public void start() {
     host.copy_(numbers, true);
     mark.set();
   }
 
   /** Waits for the copy, and returns it. */
-  Tensor await() {
+  public Tensor await() {
     mark.await();
     return host;
   }
