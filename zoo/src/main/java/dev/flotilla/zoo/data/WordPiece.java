@@ -23,6 +23,13 @@ final class WordPiece implements AutoCloseable {
   private static final Map<String, String> NOTHING_ADDED =
       Map.of("addSpecialTokens", "false", "padding", "false", "truncation", "false");
 
+  static {
+    // Where CUDA is seen, the library would fetch another build of itself from the network.
+    if (System.getenv("RUST_FLAVOR") == null && System.getProperty("RUST_FLAVOR") == null) {
+      System.setProperty("RUST_FLAVOR", "cpu");
+    }
+  }
+
   private final HuggingFaceTokenizer tokenizer;
 
   WordPiece(Vocabulary vocabulary, boolean lowercase) {
