@@ -3,6 +3,7 @@ package dev.flotilla.zoo.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ai.djl.util.Utils;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,6 +54,13 @@ final class PlainTextTests {
       assertThat(encoded.get(0)).containsExactly(8, 5, 6, 7, 9, 10, 11, 12);
       assertThat(encoded.get(1)).isEmpty();
       assertThat(encoded.get(2)).startsWith(1, 13);
+    }
+  }
+
+  @Test
+  void asksForNoOtherBuildOfTheLibrary() {
+    try (var _ = new WordPiece(Vocabulary.read(vocabulary), true)) {
+      assertThat(Utils.getEnvOrSystemProperty("RUST_FLAVOR")).isNotEmpty();
     }
   }
 
