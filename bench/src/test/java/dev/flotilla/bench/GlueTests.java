@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tukaani.xz.XZInputStream;
@@ -25,6 +26,7 @@ import org.tukaani.xz.XZInputStream;
  * The glue for arm64 holds what is called; checked on both platforms, in the last module, since it
  * looks at the classes of all others.
  */
+@Tag("slow")
 class GlueTests {
 
   private static final Path ROOT = Path.of("..");

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 final class RecipeFuzzTests {
 
-  private static final int MUTATIONS = 5_000;
+  private static final int MUTATIONS = Integer.getInteger("flotilla.test.mutations", 2_500);
   private static final String[] SPICE = {
     ":",
     "- ",

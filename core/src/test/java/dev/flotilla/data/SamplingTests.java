@@ -83,16 +83,16 @@ final class SamplingTests {
   @Test
   void weightedDrawsComeAsOftenAsTheirWeights() {
     var data = new Known(5, _ -> 0, _ -> 1);
-    var source = BatchSource.global(data, 100).weighted(new double[] {0, 1, 2, 0, 5}, 80_000, 3);
-    assertThat(source.batchesPerEpoch(2)).isEqualTo(800);
+    var source = BatchSource.global(data, 100).weighted(new double[] {0, 1, 2, 0, 5}, 16_000, 3);
+    assertThat(source.batchesPerEpoch(2)).isEqualTo(160);
     var counts = new int[5];
     Arrays.stream(order(source, 0, 1)).forEach(sample -> counts[sample]++);
     assertThat(counts[0]).isZero();
     assertThat(counts[3]).isZero();
     // Five standard deviations of a binomial distribution.
-    assertThat((double) counts[1]).isCloseTo(10_000, within(5 * Math.sqrt(10_000 * 7 / 8.0)));
-    assertThat((double) counts[2]).isCloseTo(20_000, within(5 * Math.sqrt(20_000 * 6 / 8.0)));
-    assertThat((double) counts[4]).isCloseTo(50_000, within(5 * Math.sqrt(50_000 * 3 / 8.0)));
+    assertThat((double) counts[1]).isCloseTo(2_000, within(5 * Math.sqrt(2_000 * 7 / 8.0)));
+    assertThat((double) counts[2]).isCloseTo(4_000, within(5 * Math.sqrt(4_000 * 6 / 8.0)));
+    assertThat((double) counts[4]).isCloseTo(10_000, within(5 * Math.sqrt(10_000 * 3 / 8.0)));
   }
 
   @Test

@@ -193,10 +193,10 @@ class CustomFunctionTests {
   @Test
   void nothingOfItIsLeftBehind() {
     try (var trainer = trainer(Recompute.every(1).keepingAttention())) {
-      stepWithAll(trainer, 50);
+      stepWithAll(trainer, 20);
       long before = LeakProbe.settledBytes();
-      stepWithAll(trainer, 200);
-      assertThat(LeakProbe.settledBytes() - before).as("9 MB if kept").isLessThan(4L << 20);
+      stepWithAll(trainer, 120);
+      assertThat(LeakProbe.settledBytes() - before).as("5.4 MB if kept").isLessThan(3L << 20);
     }
   }
 

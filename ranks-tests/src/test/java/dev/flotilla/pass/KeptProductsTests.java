@@ -192,10 +192,10 @@ class KeptProductsTests {
   @Test
   void nothingOfItIsLeftBehind() {
     try (var trainer = trainer(Recompute.every(1).keepingProducts(1 << 20))) {
-      stepWithAll(trainer, 50);
+      stepWithAll(trainer, 20);
       long before = LeakProbe.settledBytes();
-      stepWithAll(trainer, 200);
-      assertThat(LeakProbe.settledBytes() - before).as("24 MB if kept").isLessThan(4L << 20);
+      stepWithAll(trainer, 100);
+      assertThat(LeakProbe.settledBytes() - before).as("12 MB if kept").isLessThan(4L << 20);
     }
   }
 

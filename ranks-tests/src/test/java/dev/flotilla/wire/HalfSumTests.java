@@ -10,7 +10,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.RecordingCollective;
 import java.lang.foreign.ValueLayout;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ class HalfSumTests {
   private static final int LONG = (int) HalfSum.CHUNK * 2 + 77;
 
   private static float[] numbers(int rank, int length, double scale) {
-    var random = new Random(rank);
+    var random = new SplittableRandom(rank);
     var numbers = new float[length];
     for (int i = 0; i < length; i++) {
       numbers[i] = (float) (random.nextGaussian() * scale);
