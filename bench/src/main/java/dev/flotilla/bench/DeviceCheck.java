@@ -1,9 +1,7 @@
 package dev.flotilla.bench;
 
 import dev.flotilla.collective.GpuBackend;
-import dev.flotilla.memory.ComputeDevice;
 import dev.flotilla.memory.DeviceChoice;
-import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.NativeLibraries;
 import dev.flotilla.optim.Adagrad;
 import dev.flotilla.optim.Adam;
@@ -20,8 +18,6 @@ import dev.flotilla.strategy.fusion.BucketRule;
 import dev.flotilla.strategy.fusion.FuseAllReduce;
 import dev.flotilla.strategy.norm.PoolOver;
 import dev.flotilla.strategy.norm.PooledBatchNorm;
-import dev.flotilla.strategy.precision.MixedPrecision;
-import dev.flotilla.strategy.recompute.Recompute;
 import dev.flotilla.testkit.Conformance;
 import dev.flotilla.testkit.Ranks;
 import dev.flotilla.testkit.Snapshot;
@@ -63,6 +59,7 @@ final class DeviceCheck {
       checks.recorded();
     } else if (args.length > 1 && args[1].equals("models")) {
       checks.verdicts.check("models", checks::models);
+      checks.recompute();
       checks.memory();
     } else if (args.length > 1 && args[1].equals("kernels")) {
       checks.kernels();
@@ -103,6 +100,7 @@ final class DeviceCheck {
     verdicts.check("rows", this::everyRow);
     verdicts.check("optimizers", this::optimizers);
     verdicts.check("models", this::models);
+    recompute();
     verdicts.check("two ranks", this::twoRanks);
     verdicts.check("exchange: auto", this::autoExchange);
     verdicts.check("checkpoint", this::checkpoint);
@@ -126,6 +124,7 @@ final class DeviceCheck {
     verdicts.check("recorded passes", recorded::hasTheSameBits);
     verdicts.check("recorded passes, resumed", recorded::resumes);
     verdicts.check("memory of recorded passes", recorded::isFreed);
+    verdicts.check("wrong classes", recorded::refusesClasses);
   }
 
   private void late() {
@@ -187,17 +186,14 @@ final class DeviceCheck {
         DeviceJob.resnet().inFloat64(),
         1e-8,
         new PooledBatchNorm(PoolOver.SYNC));
-    sameBits("bert with dropout", DeviceJob.bert(0.1), Recompute.every(1));
-    sameBits("bert with dropout, by plan", DeviceJob.bert(0.1), Recompute.auto(8 << 20));
-    sameBits("resnet18", DeviceJob.resnet(), Recompute.every(1));
-    var half = new MixedPrecision(Dtype.BF16);
-    var plain = DeviceJob.bert(0.1).train(device, half);
-    var again = DeviceJob.bert(0.1).train(device, half, Recompute.every(1));
-    verdicts.expect("bert, bf16: recompute has the same bits", again.isSameAs(plain), "");
-    var once = DeviceJob.bert(0.1).train(device, half, Recompute.every(1).keepingAttention());
-    verdicts.expect("bert, bf16: attention kept has the same bits", once.isSameAs(plain), "");
+  }
+
+  private void recompute() {
+    var recompute = new RecomputeCheck(device, verdicts);
+    verdicts.check("recompute", recompute::hasTheSameBits);
     if (!device.equals(DeviceChoice.CPU)) {
-      recomputed(half);
+      verdicts.check("recompute with what a GPU alone keeps", recompute::keeps);
+      verdicts.check("recompute with other techniques", recompute::goesWithOthers);
     }
   }
 
@@ -205,32 +201,6 @@ final class DeviceCheck {
     var memory = new DeviceMemoryCheck(device, verdicts);
     verdicts.check("flat memory", memory::isFlat);
     verdicts.check("full memory", memory::survivesFullMemory);
-  }
-
-  /** Enough layers for outputs to leave the device, and for products to be let go. */
-  private void recomputed(Strategy half) {
-    var deep = DeviceJob.bert(8, 0.1);
-    var each = Recompute.every(1);
-    sameBits("bert with dropout, offloaded", deep, each.offloaded());
-    sameBits("bert with dropout, offloaded by plan", deep, Recompute.auto(8 << 20).offloaded());
-    var plain = deep.train(device, half);
-    long usual = peak(deep, plain, half, each);
-    long offloaded = peak(deep, plain, half, each.offloaded());
-    long more = peak(deep, plain, half, each.keepingProducts(1 << 20));
-    peak(deep, plain, half, each.keepingAttention().keepingProducts(1 << 19).offloaded());
-    verdicts.expect(
-        "what is offloaded leaves the GPU", offloaded < usual, offloaded + " of " + usual);
-    verdicts.expect("products are kept on the GPU", more > usual, more + " and not " + usual);
-  }
-
-  /** Returns the peak of live bytes. */
-  private long peak(DeviceJob job, Snapshot plain, Strategy half, Recompute recompute) {
-    var memory = new DeviceMemory(ComputeDevice.cuda(0));
-    memory.forgetPeak();
-    long before = memory.liveBytes();
-    boolean isSame = job.train(device, half, recompute).isSameAs(plain);
-    verdicts.expect("bert, bf16, " + recompute + ": same bits", isSame, "");
-    return memory.peakBytes() - before;
   }
 
   private void compare(String name, DeviceJob job, double allowed, Strategy... with) {
@@ -247,15 +217,6 @@ final class DeviceCheck {
   /** What never moves from zero is not compared with itself: a key's bias has no gradient. */
   private static double distance(Snapshot gpu, Snapshot cpu, String tensor) {
     return gpu.largest(tensor) < 1e-9 ? 0 : gpu.relativeDistance(tensor, cpu);
-  }
-
-  private void sameBits(String name, DeviceJob job, Strategy recompute) {
-    var plain = job.train(device);
-    var again = job.train(device, recompute);
-    verdicts.expect(
-        name + ": recompute has the same bits",
-        again.isSameAs(plain),
-        number(again.relativeDistance(plain)));
   }
 
   private void twoRanks() {

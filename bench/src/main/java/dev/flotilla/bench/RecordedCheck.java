@@ -16,6 +16,7 @@ import dev.flotilla.optim.AdamW;
 import dev.flotilla.optim.Cosine;
 import dev.flotilla.optim.Momentum;
 import dev.flotilla.optim.Optimizer;
+import dev.flotilla.pass.ModelException;
 import dev.flotilla.report.TrainingEvent;
 import dev.flotilla.strategy.Strategy;
 import dev.flotilla.strategy.clip.ClipByNorm;
@@ -259,6 +260,37 @@ record RecordedCheck(DeviceChoice device, Verdicts verdicts) {
     for (int i = from; i < until; i++) {
       try (var _ = TensorScope.open()) {
         trainer.step(batch(data, i, POISONED.contains(i)));
+      }
+    }
+  }
+
+  /** A class that there is none of is named, before the device sees it, and training goes on. */
+  void refusesClasses() {
+    var data = new SyntheticImages(1, 32, 10, 64, 8).train();
+    for (boolean isRecorded : new boolean[] {true, false}) {
+      System.setProperty(SWITCH, isRecorded ? "on" : "off");
+      String message = "nothing";
+      try (var trainer = trainer(new LeNet5(10), new Momentum(0.01, 0.9), new ArrayList<>(), null);
+          var _ = TensorScope.open()) {
+        trainer.plannedUpdates(STEPS);
+        steps(trainer, data, 0, EVALUATED);
+        var wrong = batch(data, EVALUATED + 1, false);
+        NativeView.of(wrong.targets()).setAtIndex(ValueLayout.JAVA_LONG, 3, 10);
+        try {
+          trainer.step(wrong);
+        } catch (ModelException refused) {
+          message = String.valueOf(refused.getMessage());
+          trainer.abandonStep();
+        }
+        steps(trainer, data, EVALUATED, STEPS);
+        verdicts.expect(
+            "a wrong class, " + (isRecorded ? "recorded" : "unrecorded"),
+            message.contains("target 10 of sample 3 is none of the 10 classes")
+                && trainer.updates() == STEPS - POISONED.size()
+                && trainer.evaluate(data).loss() < 10,
+            message + "; " + trainer.updates() + " updates");
+      } finally {
+        System.clearProperty(SWITCH);
       }
     }
   }

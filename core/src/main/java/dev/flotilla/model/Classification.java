@@ -34,6 +34,9 @@ public record Classification() implements Objective {
 
   private static Tensor loss(Activations outputs, Batch batch, long reduction) {
     requireOneClassPerSample(outputs.only(), batch.targets());
+    if (outputs.only().is_cuda()) {
+      ClassRange.require(batch.hostTargets(), outputs.only().size(1), null);
+    }
     return torch.cross_entropy_loss(
         outputs.only(), batch.targets(), new TensorOptional(), reduction, NO_IGNORED_CLASS, 0);
   }
@@ -46,6 +49,12 @@ public record Classification() implements Objective {
               + " but targets have shape "
               + Shape.of(classes.shape()));
     }
+  }
+
+  @Override
+  public void requireTargets(Activations outputs, Batch batch) {
+    long classes = outputs.only().size(1);
+    MixedClasses.each(batch).forEach(it -> ClassRange.require(it.hostTargets(), classes, null));
   }
 
   @Override

@@ -134,8 +134,18 @@ public record CrossEntropy(
   private Tensor loss(Activations outputs, Batch batch, long reduction) {
     var logits = outputs.only();
     requireClassForEach(logits, batch.targets());
+    if (logits.is_cuda()) {
+      ClassRange.require(batch.hostTargets(), logits.size(1), ignoreIndex);
+    }
     return torch.cross_entropy_loss(
         logits, batch.targets(), weights(logits), reduction, ignored(), labelSmoothing);
+  }
+
+  @Override
+  public void requireTargets(Activations outputs, Batch batch) {
+    long classes = outputs.only().size(1);
+    MixedClasses.each(batch)
+        .forEach(it -> ClassRange.require(it.hostTargets(), classes, ignoreIndex));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.flotilla.model;
 
 import dev.flotilla.data.Batch;
+import java.util.List;
 import java.util.function.Function;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -18,6 +19,11 @@ final class MixedClasses {
 
   static boolean areIn(Batch batch) {
     return batch.allTargets().size() == TENSORS;
+  }
+
+  /** Returns a batch once for each class that its samples have. */
+  static List<Batch> each(Batch batch) {
+    return areIn(batch) ? List.of(batch.withTarget(0), batch.withTarget(1)) : List.of(batch);
   }
 
   /**

@@ -37,6 +37,15 @@ public interface Objective {
     return false;
   }
 
+  /**
+   * Refuses targets that outputs of this shape have no place for, by what is in main memory alone:
+   * asked where {@link #loss}, which has done so when a pass was recorded, is not called again
+   * because the pass is repeated. By default nothing is refused.
+   *
+   * @throws IllegalArgumentException that says which target it is
+   */
+  default void requireTargets(Activations outputs, Batch batch) {}
+
   /** Counts right answers; objectives without such a notion return {@link Score#NONE}. */
   Score score(Activations outputs, Batch batch);
 

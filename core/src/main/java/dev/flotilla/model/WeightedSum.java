@@ -122,6 +122,11 @@ public record WeightedSum(
   }
 
   @Override
+  public void requireTargets(Activations outputs, Batch batch) {
+    terms.forEach(term -> term.objective().requireTargets(term.of(outputs), term.of(batch)));
+  }
+
+  @Override
   public Score score(Activations outputs, Batch batch) {
     var first = terms.getFirst();
     return first.objective().score(first.of(outputs), first.of(batch));

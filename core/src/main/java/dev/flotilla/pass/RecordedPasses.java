@@ -179,7 +179,11 @@ public final class RecordedPasses implements AutoCloseable {
   /** Runs a pass: as usual, or by starting its recording. */
   public void run(Batch batch, MicroStep step, Passes passes) {
     var recording = refusal == null ? recordingOf(batch, passes.begin()) : null;
-    if (recording != null && recording.graph != null && recording.batch != null) {
+    if (recording != null
+        && recording.graph != null
+        && recording.batch != null
+        && recording.started != null) {
+      chain.requireTargets(recording.started.outputs(), batch);
       recording.fill(recording.batch, batch);
       repeat(recording, recording.graph, batch, step, passes);
       return;

@@ -192,6 +192,16 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
     }
   }
 
+  /** Refuses targets of a batch whose pass is to be repeated, if there is no place for them. */
+  void requireTargets(List<Tensor> outputs, Batch batch) {
+    var activations = new Activations(outputs);
+    try {
+      model.objective().requireTargets(activations, batch);
+    } catch (IllegalArgumentException wrong) {
+      throw ModelException.inLoss(activations, wrong);
+    }
+  }
+
   /** Counts right answers of a batch whose pass was repeated, if they are wanted. */
   void scoreRepeated(List<Tensor> outputs, Batch batch) {
     if (scoring) {

@@ -130,6 +130,11 @@ final class SwitchedModel implements Model {
     }
 
     @Override
+    public void requireTargets(Activations outputs, Batch batch) {
+      model.objective().requireTargets(outputs, batch);
+    }
+
+    @Override
     public Score score(Activations outputs, Batch batch) {
       return model.objective().score(outputs, batch);
     }

@@ -5,6 +5,7 @@ import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
 import dev.flotilla.model.Answers;
 import dev.flotilla.model.BestGuesses;
+import dev.flotilla.model.ClassRange;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Objective;
 import dev.flotilla.model.Score;
@@ -46,11 +47,24 @@ public record BertPretraining(double nspWeight) implements Objective {
       requireBothHeads(outputs.tensors(), batch.targets());
       Tensor tokens = predictedTokens(batch);
       requirePlaces(outputs.tensors().get(0), tokens);
+      if (tokens.is_cuda()) {
+        requireTargets(outputs, batch);
+      }
       Tensor follows = batch.targets().select(1, 0);
       Tensor words = sum(outputs.tensors().get(0), tokens);
       Tensor sentences = sum(outputs.tensors().get(1), follows);
       Tensor sum = words.add(sentences, new Scalar(nspWeight));
       return new LossTerms(scope.handOut(sum), maskedTokens(batch.hostTargets()).numel());
+    }
+  }
+
+  @Override
+  public void requireTargets(Activations outputs, Batch batch) {
+    try (var _ = TensorScope.open()) {
+      Tensor targets = batch.hostTargets();
+      ClassRange.require(targets.narrow(1, 0, 1), outputs.tensors().get(1).size(1), IGNORED);
+      Tensor tokens = targets.narrow(1, 1, targets.size(1) - 1);
+      ClassRange.require(tokens, outputs.tensors().get(0).size(1), IGNORED);
     }
   }
 
