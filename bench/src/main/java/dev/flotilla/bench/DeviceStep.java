@@ -43,7 +43,7 @@ import java.util.stream.Stream;
  * [attention] [products=8GiB] [offload] [memory=32GiB] [unlogged]}: {@code keep} recomputes all
  * layers but the last N, {@code attention} keeps what attention gives, {@code products} what
  * products give, {@code offload} moves outputs to main memory, {@code unlogged} leaves out what is
- * otherwise logged, and so waited for, every tenth update
+ * otherwise logged every tenth update
  *
  * <p>Says the milliseconds of a step, until the last one was handed over to the GPU, and the host's
  * own: what it takes to hand one over without the time that it waits for what the GPU has found;

@@ -210,9 +210,9 @@ public final class MicroSteps implements Stateful, AutoCloseable {
       return;
     }
     undecided = null;
-    untold = last;
     try {
       runner.settle();
+      untold = last;
     } finally {
       updates -= last.isKnown() && !last.updated() ? 1 : 0;
     }

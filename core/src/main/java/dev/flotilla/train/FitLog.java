@@ -52,7 +52,7 @@ final class FitLog {
 
   /**
    * Tells of an update as soon as it is known that it was made: now, or where the device decides on
-   * it, before the next backward, so that nothing is waited for.
+   * it, in the next step, so that nothing is waited for.
    */
   void updated(int epoch, StepOutcome outcome, Stopwatch training) {
     var score = parts.chain().takeScore();
