@@ -77,8 +77,8 @@ public final class StepOutcome {
   }
 
   /**
-   * Calls somebody as soon as it is known whether an update was made: now, or in the next
-   * step before its update. What it throws comes out of the call that was under way.
+   * Calls somebody as soon as it is known whether an update was made: now, or in the next step
+   * before its update. What it throws comes out of the call that was under way.
    */
   public void whenKnown(Consumer<StepOutcome> action) {
     if (isKnown()) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -35,16 +36,19 @@ final class SamplingTests {
     }
   }
 
-  private static int[] batch(BatchSource source, long epoch, long index, int ranks) {
-    return IntStream.range(0, ranks)
-        .flatMap(rank -> Arrays.stream(source.epoch(epoch, rank, ranks).samples(index)))
-        .toArray();
+  private static List<RankShard> shards(BatchSource source, long epoch, int ranks) {
+    return IntStream.range(0, ranks).mapToObj(rank -> source.epoch(epoch, rank, ranks)).toList();
+  }
+
+  private static IntStream batch(List<RankShard> shards, long index) {
+    return shards.stream().flatMapToInt(shard -> Arrays.stream(shard.samples(index)));
   }
 
   private static int[] order(BatchSource source, long epoch, int ranks) {
+    var shards = shards(source, epoch, ranks);
     return LongStream.range(0, source.batchesPerEpoch(ranks))
         .boxed()
-        .flatMapToInt(index -> Arrays.stream(batch(source, epoch, index, ranks)))
+        .flatMapToInt(index -> batch(shards, index))
         .toArray();
   }
 
@@ -116,7 +120,7 @@ final class SamplingTests {
     var source = BatchSource.global(data, 12).stratified(9);
     for (int i = 0; i < 10; i++) {
       var counts = new int[3];
-      Arrays.stream(batch(source, 5, i, 2)).forEach(it -> counts[data.labels()[it]]++);
+      batch(shards(source, 5, 2), i).forEach(it -> counts[data.labels()[it]]++);
       assertThat(counts).containsExactly(9, 2, 1);
     }
   }
@@ -153,8 +157,9 @@ final class SamplingTests {
 
   private static long padded(BatchSource source, Dataset data) {
     long sum = 0;
-    for (long i = 0; i < source.batchesPerEpoch(1); i++) {
-      int[] samples = source.epoch(0, 0, 1).samples(i);
+    var shard = source.epoch(0, 0, 1);
+    for (long i = 0; i < shard.batches(); i++) {
+      int[] samples = shard.samples(i);
       sum += (long) samples.length * Arrays.stream(samples).map(data::tokens).max().orElseThrow();
     }
     return sum;
