@@ -56,7 +56,7 @@ public final class Score {
   private static final class Hits {
 
     private @Nullable LateCopy copy;
-    private long[] numbers = {0};
+    private long @Nullable [] numbers;
 
     Hits(Tensor hits) {
       var begun = new LateCopy(hits);
@@ -68,11 +68,16 @@ public final class Score {
     }
 
     private long[] read() {
-      if (copy != null) {
-        numbers = NativeView.of(copy.await()).toArray(ValueLayout.JAVA_LONG);
-        drop();
+      if (numbers != null) {
+        return numbers;
       }
-      return numbers;
+      if (copy == null) {
+        throw new IllegalStateException("the score was dropped before it was asked for");
+      }
+      var found = NativeView.of(copy.await()).toArray(ValueLayout.JAVA_LONG);
+      numbers = found;
+      drop();
+      return found;
     }
 
     private void drop() {

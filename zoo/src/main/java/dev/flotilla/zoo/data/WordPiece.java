@@ -25,7 +25,8 @@ final class WordPiece implements AutoCloseable {
 
   static {
     // Where CUDA is seen, the library would fetch another build of itself from the network.
-    if (System.getenv("RUST_FLAVOR") == null && System.getProperty("RUST_FLAVOR") == null) {
+    // The variable of this name goes before the property.
+    if (System.getProperty("RUST_FLAVOR") == null) {
       System.setProperty("RUST_FLAVOR", "cpu");
     }
   }
