@@ -1,6 +1,7 @@
 package dev.flotilla.zoo.model;
 
 import dev.flotilla.memory.ComputeDevice;
+import dev.flotilla.memory.DeviceTimer;
 import dev.flotilla.memory.KernelChoices;
 import dev.flotilla.memory.Operator.Absent;
 import dev.flotilla.memory.TensorScope;
@@ -200,17 +201,16 @@ final class AttentionTrial {
     }
   }
 
-  /** Returns the time of a pass forward and backward, after one that makes things ready. */
+  /** Returns the device's time for a pass forward and backward. */
   private static double seconds(Sizes sizes, Tensor query, Tensor key, Tensor value) {
+    Runnable rounds =
+        () -> {
+          for (int i = 0; i < ROUNDS; i++) {
+            run(sizes, query, key, value);
+          }
+        };
     try {
-      run(sizes, query, key, value);
-      sizes.device().synchronize();
-      long start = System.nanoTime();
-      for (int i = 0; i < ROUNDS; i++) {
-        run(sizes, query, key, value);
-      }
-      sizes.device().synchronize();
-      return (System.nanoTime() - start) / 1e9 / ROUNDS;
+      return DeviceTimer.seconds(sizes.device(), rounds) / ROUNDS;
     } catch (RuntimeException unable) {
       return Double.POSITIVE_INFINITY;
     }
