@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.Edge;
 import org.bytedeco.pytorch.FunctionPostHook;
 import org.bytedeco.pytorch.FunctionPreHook;
@@ -50,13 +49,7 @@ public final class AutogradFunction {
   /** By the number of inputs: leaves whose concatenation has a node with as many edges. */
   private static final Map<Integer, TensorVector> LEAVES = new ConcurrentHashMap<>();
 
-  /** What a thread has recorded and no backward has reached. */
-  private static final ThreadLocal<Set<AutogradFunction>> RECORDED =
-      ThreadLocal.withInitial(LinkedHashSet::new);
-
-  /** What a hook has returned is read after it has ended, so the next hook of a thread frees it. */
-  private static final ThreadLocal<List<Pointer>> RETURNED =
-      ThreadLocal.withInitial(ArrayList::new);
+  private static final ThreadLocal<Recorded> RECORDED = ThreadLocal.withInitial(Recorded::new);
 
   private static volatile boolean areLeavesWatched;
 
@@ -64,15 +57,50 @@ public final class AutogradFunction {
   private final List<Tensor> saved;
   private final List<Tensor> leaves;
   private final int[] edges;
-  private final Set<AutogradFunction> recorded;
+  private final Recorded recorded;
   private List<Tensor> gradients = List.of();
   // A hook that Java has collected ends backward; nothing else holds them here.
   private final FunctionPreHook taking = new Taking();
   private final FunctionPostHook giving = new Giving();
   private boolean isOver;
 
+  /** What a thread has recorded. */
+  private static final class Recorded {
+
+    /** Those that no backward has reached. */
+    private final Set<AutogradFunction> functions = new LinkedHashSet<>();
+
+    /**
+     * What a hook has returned is read after it has ended: the next one on its thread, or the end
+     * of backward, frees it.
+     */
+    private final Map<Thread, TensorVector> returned = new ConcurrentHashMap<>();
+
+    synchronized void add(AutogradFunction function) {
+      functions.add(function);
+    }
+
+    synchronized void remove(AutogradFunction function) {
+      functions.remove(function);
+    }
+
+    synchronized Set<AutogradFunction> all() {
+      return Set.copyOf(functions);
+    }
+
+    TensorVector returned(TensorVector result) {
+      TensorScope.free(returned.put(Thread.currentThread(), TensorScope.keep(result)));
+      return result;
+    }
+
+    void freeReturned() {
+      returned.values().forEach(TensorScope::free);
+      returned.clear();
+    }
+  }
+
   private AutogradFunction(
-      List<Tensor> inputs, List<Tensor> saved, Backward backward, Set<AutogradFunction> recorded) {
+      List<Tensor> inputs, List<Tensor> saved, Backward backward, Recorded recorded) {
     this.saved = saved.stream().map(TensorScope::keep).toList();
     this.leaves = inputs.stream().map(AutogradFunction::leaf).toList();
     this.edges = edges(inputs, leaves);
@@ -92,9 +120,7 @@ public final class AutogradFunction {
     }
     var recorded = RECORDED.get();
     var function = new AutogradFunction(inputs, saved, backward, recorded);
-    synchronized (recorded) {
-      recorded.add(function);
-    }
+    recorded.add(function);
     try (var _ = TensorScope.open()) {
       int edges = Math.max(1, function.edges.length);
       Tensor joined = torch.cat(LEAVES.computeIfAbsent(edges, AutogradFunction::leaves));
@@ -157,16 +183,22 @@ public final class AutogradFunction {
 
   /** Frees what this thread's functions have saved whose graphs were given up. */
   public static void abandon() {
+    backwardEnded();
     endAllBut(Set.of());
+  }
+
+  /**
+   * Says that a backward which this thread has started is over: the gradients that its last
+   * function has given are freed at once, and not when the next backward begins.
+   */
+  public static void backwardEnded() {
+    RECORDED.get().freeReturned();
   }
 
   /** Says that graphs of this thread which begin before it is closed are given up then. */
   public static Dropped dropped() {
-    var recorded = RECORDED.get();
-    synchronized (recorded) {
-      var before = Set.copyOf(recorded);
-      return () -> endAllBut(before);
-    }
+    var before = RECORDED.get().all();
+    return () -> endAllBut(before);
   }
 
   /** A block of code whose graphs nobody runs backward after it. */
@@ -177,30 +209,17 @@ public final class AutogradFunction {
   }
 
   private static void endAllBut(Set<AutogradFunction> others) {
-    var recorded = RECORDED.get();
-    synchronized (recorded) {
-      List.copyOf(recorded).stream()
-          .filter(function -> !others.contains(function))
-          .forEach(AutogradFunction::end);
-    }
+    RECORDED.get().all().stream()
+        .filter(function -> !others.contains(function))
+        .forEach(AutogradFunction::end);
   }
 
   private void end() {
     isOver = true;
-    synchronized (recorded) {
-      recorded.remove(this);
-    }
+    recorded.remove(this);
     saved.forEach(TensorScope::free);
     leaves.forEach(TensorScope::free);
     gradients.forEach(TensorScope::free);
-  }
-
-  private static TensorVector returned(TensorVector result) {
-    var earlier = RETURNED.get();
-    earlier.forEach(TensorScope::free);
-    earlier.clear();
-    earlier.add(TensorScope.keep(result));
-    return result;
   }
 
   /**
@@ -238,7 +257,7 @@ public final class AutogradFunction {
           all.add(TensorScope.keep(new Tensor(incoming.get(i))));
         }
         gradients = all;
-        return returned(new TensorVector(incoming.size()));
+        return recorded.returned(new TensorVector(incoming.size()));
       }
     }
   }
@@ -260,7 +279,8 @@ public final class AutogradFunction {
                 .mapToObj(i -> leaves.get(i).defined() ? new Tensor() : all.get(i))
                 .toArray(Tensor[]::new);
         var result =
-            returned(results.length == 0 ? new TensorVector(1) : new TensorVector(results));
+            recorded.returned(
+                results.length == 0 ? new TensorVector(1) : new TensorVector(results));
         end();
         return result;
       }

@@ -5,6 +5,7 @@ import dev.flotilla.data.Batch;
 import dev.flotilla.memory.Autocast;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.model.Gradient;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Part;
@@ -74,6 +75,7 @@ public final class PooledChain implements ForwardBackward {
             stages.removeLast().close();
           }
         });
+    AutogradFunction.backwardEnded();
   }
 
   /** Drops what a pass that has failed left behind. */

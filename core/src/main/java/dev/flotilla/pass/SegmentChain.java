@@ -3,6 +3,7 @@ package dev.flotilla.pass;
 import dev.flotilla.data.Batch;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
+import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.model.Divisors;
 import dev.flotilla.model.LossTerms;
 import dev.flotilla.model.Score;
@@ -234,6 +235,7 @@ public final class SegmentChain implements ForwardBackward, Stateful, AutoClosea
         parts.enterBackward(spans.getLast());
       }
       loss.sum().backward();
+      AutogradFunction.backwardEnded();
       tape.backward();
     } catch (RuntimeException failure) {
       if (OutOfMemoryException.isMeantBy(failure)) {

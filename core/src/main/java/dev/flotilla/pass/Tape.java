@@ -81,6 +81,7 @@ final class Tape {
           () -> {
             for (int i = spanOutputs.size() - 1; i >= 0; i--) {
               backward(i);
+              AutogradFunction.backwardEnded();
               spanOutputs.removeLast().close();
             }
           });

@@ -208,6 +208,25 @@ class AutogradFunctionTests {
     assertThat(saved.get(1).isNull()).isTrue();
   }
 
+  @Test
+  void whatItsLastFunctionHasGivenIsFreedWhenBackwardHasEnded() {
+    try (var _ = TensorScope.open()) {
+      Tensor x = numbers(1);
+      Tensor given = Tensors.ofFloats(5);
+      Tensor y;
+      try (var scope = TensorScope.open();
+          var _ = new NoGradGuard()) {
+        y = scope.handOut(x.add(x));
+      }
+      AutogradFunction.record(
+          List.of(x.mul(new Scalar(2.0))), List.of(y), List.of(), _ -> List.of(given));
+      y.backward();
+      AutogradFunction.backwardEnded();
+      assertThat(gradient(x)).containsExactly(10);
+      assertThat(given.use_count()).isEqualTo(1);
+    }
+  }
+
   private static Tensor saving(Tensor x, List<Tensor> saved) {
     Tensor y;
     try (var scope = TensorScope.open();
