@@ -7,9 +7,12 @@ import static dev.flotilla.bench.KernelComparison.random;
 import static dev.flotilla.bench.KernelComparison.wide;
 
 import dev.flotilla.memory.Autocast;
+import dev.flotilla.memory.DeviceMemory;
 import dev.flotilla.memory.TensorScope;
+import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.zoo.model.CrossEntropyKernel;
 import dev.flotilla.zoo.model.HalfProduct;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
@@ -48,6 +51,7 @@ final class ProductCheck {
     for (long width : new long[] {2, 1000, 1024, 30522}) {
       verdicts.check("cross entropy " + width, () -> crossEntropy(77, width));
     }
+    verdicts.check("head in place", this::headInPlace);
     for (long outputs : new long[] {1021, 1024, 30522}) {
       for (var between : Between.values()) {
         verdicts.check("head of " + outputs + ", " + between, () -> head(outputs, between));
@@ -104,6 +108,50 @@ final class ProductCheck {
       kernels.expect(label + ", gradient", input.grad(), x.grad(), 1e-2);
       kernels.expect(label + ", gradient of the matrix", matrix.grad(), w.grad(), 1e-2);
       kernels.expect(label + ", gradient of the offset", offset.grad(), b.grad(), 1e-2);
+    }
+  }
+
+  /** The gradient of logits that nobody holds takes their memory, and comes to the same bits. */
+  private void headInPlace() {
+    long rows = 77;
+    long outputs = 1021;
+    try (var _ = TensorScope.open();
+        var _ = Autocast.to(torch.ScalarType.BFloat16, GPU)) {
+      Tensor values = random(rows, 64).to(torch.ScalarType.BFloat16);
+      Tensor matrix = leaf(random(outputs, 64));
+      Tensor offset = leaf(GPU.zeros(FLOAT, outputs));
+      Tensor classes = GPU.empty(torch.ScalarType.Long, rows).random_(outputs);
+      var product = new HalfProduct(List.of(matrix), List.of(offset));
+      var memory = new DeviceMemory(GPU);
+      List<Tensor> gradients = new ArrayList<>();
+      List<Long> peaks = new ArrayList<>();
+      for (boolean isHeld : new boolean[] {true, true, false}) { // The first makes things ready.
+        Tensor input = leaf(values);
+        long peak =
+            memory.peakBytesOf(
+                () -> {
+                  try (var scope = TensorScope.open()) {
+                    Tensor loss;
+                    try (var inner = TensorScope.open()) {
+                      Tensor logits = product.apply(input);
+                      loss = inner.handOut(CrossEntropyKernel.sum(logits, classes).orElseThrow());
+                      if (isHeld) {
+                        inner.handOut(logits);
+                      }
+                    }
+                    loss.mul(new Scalar(0.5)).backward();
+                    AutogradFunction.backwardEnded();
+                    gradients.add(scope.handOut(input.grad().clone()));
+                  }
+                });
+        peaks.add(peak);
+      }
+      kernels.expect("head, logits overwritten or not", gradients.get(2), gradients.get(1), 0);
+      long logits = rows * 1024 * 2;
+      verdicts.expect(
+          "head: logits that nobody holds are overwritten",
+          peaks.get(1) - peaks.get(2) >= logits,
+          peaks.get(1) + " and " + peaks.get(2) + " bytes, logits of " + logits);
     }
   }
 

@@ -5,17 +5,23 @@ import dev.flotilla.memory.GpuKernel;
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.AutogradFunction;
 import dev.flotilla.zoo.model.KernelSource.Shape;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.bytedeco.pytorch.LongOptional;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * Σ −log softmax(z)[c] of logits in bf16 or float32 on a GPU, with its gradient, in one pass over
- * memory.
+ * Σ −log softmax(z)[c] of logits in bf16 or float32 on a GPU in one pass over memory, and its
+ * gradient in another.
+ *
+ * <p>The gradient takes the memory of the logits if nobody else holds that when backward comes:
+ * neither a handle, nor a view, nor a node of the graph.
  */
 public final class CrossEntropyKernel {
 
@@ -26,9 +32,6 @@ public final class CrossEntropyKernel {
 
   /** Bytes of a row that a thread takes at most: more would need more registers than it has. */
   private static final int MOST_BYTES = 256;
-
-  /** Blocks that multiply a gradient, many for each part of a GPU. */
-  private static final int SCALING_BLOCKS = 4096;
 
   private CrossEntropyKernel() {}
 
@@ -61,41 +64,58 @@ public final class CrossEntropyKernel {
   private record Compiled(Map<String, GpuKernel> kernels, int lanes) {
 
     Tensor sum(Tensor given, Tensor classes) {
-      int width = Math.toIntExact(given.size(1));
       Tensor loss;
-      Tensor gradient;
+      Tensor made;
       try (var scope = TensorScope.open();
           var _ = new NoGradGuard()) {
         long rows = given.size(0);
         var device = ComputeDevice.of(given);
-        // With the gaps between rows, so that one pass without gaps scales it.
-        gradient = scope.handOut(device.empty(given.scalar_type(), rows, given.stride(0)));
+        made = scope.handOut(device.empty(torch.ScalarType.Float, rows, 2));
         Tensor losses = device.empty(torch.ScalarType.Float, rows);
-        kernel("cross_entropy")
-            .launch(
-                Math.toIntExact(rows),
-                THREADS,
-                given,
-                classes,
-                gradient,
-                losses,
-                width,
-                given.stride(0));
+        launch("cross_entropy", given, given, classes, losses, made);
         loss = scope.handOut(losses.sum());
       }
+      Tensor logits = given.detach();
+      Tensor of = new Tensor(classes);
       AutogradFunction.record(
           List.of(given),
           List.of(loss),
-          List.of(gradient),
-          gradients -> {
-            scale(gradient, gradients.getFirst());
-            Tensor ofLogits = gradient.narrow(1, 0, width);
-            if (fillsGaps(width, gradient.size(1))) {
-              ZeroGaps.note(ofLogits);
-            }
-            return List.of(ofLogits);
-          });
+          List.of(logits, of, made),
+          gradients -> List.of(gradient(logits, of, made, gradients.getFirst())));
       return loss;
+    }
+
+    private Tensor gradient(Tensor logits, Tensor classes, Tensor made, Tensor factor) {
+      long rows = logits.size(0);
+      long width = logits.size(1);
+      long stride = logits.stride(0);
+      // With the gaps between rows, so that a product may take them along.
+      Tensor whole =
+          isHeldAlone(logits)
+              ? logits.as_strided(
+                  new long[] {rows, stride},
+                  new long[] {stride, 1},
+                  new LongOptional(logits.storage_offset()))
+              : ComputeDevice.of(logits).empty(logits.scalar_type(), rows, stride);
+      boolean isNumber = ResidualKernels.isFloat(factor);
+      Object by = isNumber ? factor : GpuKernel.ABSENT;
+      launch("cross_entropy_gradient", logits, logits, classes, made, by, whole);
+      if (!isNumber) {
+        whole.mul_(factor);
+      }
+      Tensor ofLogits = whole.narrow(1, 0, width);
+      if (fillsGaps(width, stride)) {
+        ZeroGaps.note(ofLogits);
+      }
+      return ofLogits;
+    }
+
+    /** Starts a kernel with a block for each row of the logits. */
+    private void launch(String name, Tensor logits, Object... tensors) {
+      List<Object> arguments = new ArrayList<>(Arrays.asList(tensors));
+      arguments.add(Math.toIntExact(logits.size(1)));
+      arguments.add(logits.stride(0));
+      kernel(name).launch(Math.toIntExact(logits.size(0)), THREADS, arguments.toArray());
     }
 
     private GpuKernel kernel(String name) {
@@ -106,17 +126,13 @@ public final class CrossEntropyKernel {
     private boolean fillsGaps(long width, long stride) {
       return stride > width && Math.ceilDiv(width, lanes) * lanes == stride;
     }
+  }
 
-    private void scale(Tensor gradient, Tensor factor) {
-      if (!ResidualKernels.isFloat(factor)) {
-        gradient.mul_(factor);
-        return;
-      }
-      long blocks = Math.ceilDiv(gradient.numel(), (long) THREADS * lanes);
-      kernel("scaled")
-          .launch(
-              (int) Math.min(blocks, SCALING_BLOCKS), THREADS, gradient, factor, gradient.numel());
-    }
+  /** Tells whether a tensor is all that its memory is of use to, up to the end of its last row. */
+  static boolean isHeldAlone(Tensor rows) {
+    long end = rows.storage_offset() + rows.size(0) * rows.stride(0);
+    var storage = rows.storage();
+    return storage.use_count() == 1 && end * rows.element_size() <= storage.nbytes();
   }
 
   private static Optional<Compiled> compiled(Tensor logits) {

@@ -20,7 +20,7 @@ final class KernelSource {
       new KernelSource("columns.cu", "bias_gelu", "bias_gelu_gradient", "columns_joined");
   static final KernelSource HALF = new KernelSource("half.cu", "halves");
   static final KernelSource CROSS_ENTROPY =
-      new KernelSource("cross_entropy.cu", "cross_entropy", "scaled");
+      new KernelSource("cross_entropy.cu", "cross_entropy", "cross_entropy_gradient");
 
   /** Threads of a block where rows do not tell. */
   static final int THREADS = 256;

@@ -11,10 +11,11 @@ import org.bytedeco.pytorch.global.torch;
 /**
  * Cross entropy over a large vocabulary with little memory: Σ −log softmax(z)[c].
  *
- * <p>Its gradient, softmax(z) − onehot(c), is known as soon as the loss is. It is made at once, and
- * handed to autograd: two tensors of the size of the logits live at most, where libtorch's own,
- * which computes in float32, has five in float32 and seven times their bytes in 16 bits. Without
- * {@link CrossEntropyKernel} it is made some rows at a time, and handed over as that of ⟨z, G⟩.
+ * <p>Where libtorch's own, which computes in float32, has five tensors of the size of the logits in
+ * float32 and seven times their bytes in 16 bits, {@link CrossEntropyKernel} has the logits alone,
+ * or another one if somebody else holds these. Without it the gradient, softmax(z) − onehot(c), is
+ * made along with the loss, some rows at a time, and handed to autograd as that of ⟨z, G⟩: two of
+ * them.
  */
 final class LeanCrossEntropy {
 

@@ -85,4 +85,53 @@ class LeanCrossEntropyTests {
       assertThat(LeanCrossEntropy.suits(logits().to(torch.ScalarType.BFloat16))).isFalse();
     }
   }
+
+  @Test
+  void logitsMayBeOverwrittenOnlyIfNobodyElseHoldsTheirMemory() {
+    try (var _ = TensorScope.open()) {
+      Tensor logits = logits();
+      Tensor kept = logits.detach();
+      assertThat(CrossEntropyKernel.isHeldAlone(kept)).as("beside a handle").isFalse();
+      TensorScope.free(logits);
+      Tensor alone = logits().sin();
+      assertThat(CrossEntropyKernel.isHeldAlone(alone)).isTrue();
+      Tensor row = alone.narrow(0, 0, 1);
+      assertThat(CrossEntropyKernel.isHeldAlone(alone)).as("beside a view").isFalse();
+      assertThat(row.numel()).isEqualTo(CLASSES);
+    }
+  }
+
+  @Test
+  void logitsThatTheGraphReadsInBackwardAreNotOverwritten() {
+    try (var _ = TensorScope.open()) {
+      Tensor saved;
+      try (var scope = TensorScope.open()) {
+        Tensor logits = logits().set_requires_grad(true).tanh();
+        saved = scope.handOut(logits.detach());
+      }
+      assertThat(CrossEntropyKernel.isHeldAlone(saved)).as("nobody keeps the graph").isTrue();
+      Tensor logits = logits().set_requires_grad(true).tanh();
+      Tensor sum = logits.sum();
+      Tensor own = logits.detach();
+      TensorScope.free(logits);
+      assertThat(CrossEntropyKernel.isHeldAlone(own)).as("tanh has saved it").isFalse();
+      sum.backward();
+      assertThat(CrossEntropyKernel.isHeldAlone(own)).isTrue();
+    }
+  }
+
+  @Test
+  void whatEndsBeforeTheGapOfItsLastRowIsNotWrittenTo() {
+    try (var _ = TensorScope.open()) {
+      Tensor room = logits().flatten().narrow(0, 0, 3 * CLASSES - 1).clone();
+      Tensor rows;
+      try (var scope = TensorScope.open()) {
+        rows =
+            scope.handOut(
+                room.as_strided(new long[] {3, CLASSES - 1}, new long[] {CLASSES, 1}).detach());
+      }
+      TensorScope.free(room);
+      assertThat(CrossEntropyKernel.isHeldAlone(rows)).isFalse();
+    }
+  }
 }
