@@ -5,6 +5,7 @@ final class PretendedTraffic {
 
   private final int ranks;
   private StepTrial.Sent sent = StepTrial.Sent.NOTHING;
+  private int sliceWidth;
 
   PretendedTraffic(int ranks) {
     this.ranks = ranks;
@@ -19,6 +20,12 @@ final class PretendedTraffic {
     add(new StepTrial.Sent(0, (ranks - 1.0) * partBytes, 0, 1));
   }
 
+  /** Gathers slices of parameters, which may have 16 bits. */
+  void allGatherSlices(long partBytes, int elementBytes) {
+    allGather(partBytes);
+    noteWidth(elementBytes);
+  }
+
   void reduceScatter(long otherBytes) {
     add(new StepTrial.Sent(0, 0, otherBytes, 1));
   }
@@ -30,6 +37,15 @@ final class PretendedTraffic {
   /** Buckets are sent by a thread of their own. */
   private synchronized void add(StepTrial.Sent more) {
     sent = sent.plus(more);
+  }
+
+  private synchronized void noteWidth(int elementBytes) {
+    sliceWidth = elementBytes;
+  }
+
+  /** Returns the bytes of a parameter's element that is gathered, or 0 if none was. */
+  synchronized int sliceWidth() {
+    return sliceWidth;
   }
 
   synchronized StepTrial.Sent sent() {

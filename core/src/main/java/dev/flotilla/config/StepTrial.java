@@ -209,14 +209,14 @@ public final class StepTrial {
     var result =
         measured(alone -> ranks == 1 ? alone : new PretendedRanks(alone, ranks, traffic), traffic);
     double share = (ranks - 1.0) / ranks;
-    return result.withSent(result.sent().withAhead(share * bytesOfFirstSegment()));
+    double ahead = share * elementsOfFirstSegment() * traffic.sliceWidth();
+    return result.withSent(result.sent().withAhead(ahead));
   }
 
-  /** In float32; {@link Sent#withAhead} takes no more than is gathered. */
-  private double bytesOfFirstSegment() {
+  /** Some of it may not be gathered; {@link Sent#withAhead} takes no more than is. */
+  private long elementsOfFirstSegment() {
     var first = run.config().model().segments().getFirst();
-    return first.parameters().stream().mapToLong(spec -> spec.shape().elements()).sum()
-        * Float.BYTES;
+    return first.parameters().stream().mapToLong(spec -> spec.shape().elements()).sum();
   }
 
   /** Makes steps together with the other ranks of the run's world, which do the same. */

@@ -7,6 +7,8 @@ import dev.flotilla.config.StepTrial.Length;
 import dev.flotilla.config.StepTrial.Result;
 import dev.flotilla.world.World;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Trials say what a rank of several would send, by the formulas of the documents. */
 class StepTrialTests {
@@ -67,6 +69,16 @@ class StepTrialTests {
     // Half of the first convolution, 6 channels of 5 x 5 and their offsets.
     assertThat(third.ahead()).isEqualTo(4 * 156 / 2.0);
     assertThat(trial(2, "").sent().ahead()).isZero();
+  }
+
+  /** Parameters of 16 bits are gathered in two bytes each, those of the first segment too. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void halvesOfTheFirstSegmentAreCountedAsHalves(int stage) {
+    var sent =
+        trial(2, "amp: {dtype: bf16}, sharding: {stage: %d, parameters: bf16}".formatted(stage))
+            .sent();
+    assertThat(sent.ahead()).isEqualTo(2 * 156 / 2.0);
   }
 
   @Test
