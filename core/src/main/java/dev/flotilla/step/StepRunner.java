@@ -5,6 +5,7 @@ import dev.flotilla.arena.ParameterArena;
 import dev.flotilla.arena.Totals;
 import dev.flotilla.exchange.GradientView;
 import dev.flotilla.exchange.WindowExchange;
+import dev.flotilla.memory.HeapTrim;
 import dev.flotilla.pass.MicroStep;
 import dev.flotilla.pass.RunningStatistics;
 import java.util.Objects;
@@ -31,6 +32,7 @@ final class StepRunner {
   private final RankSignal signal;
   private final Consumer<String> notices;
   private final @Nullable LateVote late;
+  private final HeapTrim heap;
   private UpdateWatch watch = UpdateWatch.NONE;
   private boolean isWatched;
 
@@ -70,6 +72,7 @@ final class StepRunner {
     this.signal = signal;
     this.notices = context.notices();
     this.late = LateVote.of(workers, context, statistics);
+    this.heap = new HeapTrim(context.model().device());
   }
 
   /** Lets somebody look at updates. */
@@ -186,6 +189,7 @@ final class StepRunner {
       watch.after(arena, updates + 1);
     }
     gradients.clear();
+    heap.afterUpdate();
     return outcome;
   }
 }
