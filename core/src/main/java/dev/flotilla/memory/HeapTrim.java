@@ -14,9 +14,10 @@ import java.util.Optional;
  *
  * <p>In its first updates a process allocates much that stays: code that is compiled, handles, what
  * carries messages. Some of it lands in room that a large tensor has left, which is too small for
- * the next one then. Such room stays resident, and how much of it there is depends on chance. Each
- * time twice as many updates have gone by: what comes back when it is used again costs nothing that
- * could be measured, and after many updates nothing new lands anywhere.
+ * the next one then. Such room stays resident, and how much of it there is depends on chance.
+ *
+ * <p>Pages that are needed again come one by one, which takes time; so each time twice as many
+ * updates go by.
  */
 public final class HeapTrim {
 
