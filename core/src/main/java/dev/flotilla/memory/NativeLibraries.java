@@ -78,6 +78,7 @@ public final class NativeLibraries {
     }
     properties(platform, cache).forEach(System.getProperties()::putIfAbsent);
     Blas.chosen(System.getenv()).prepare(cache);
+    FreedPages.keep(System.getenv());
     var mark = cache.resolve(mark());
     if (Files.exists(mark)) {
       loadLibtorch();
