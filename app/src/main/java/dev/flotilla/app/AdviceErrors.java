@@ -1,12 +1,14 @@
 package dev.flotilla.app;
 
 import dev.flotilla.app.advise.Advice;
+import dev.flotilla.app.advise.Combination;
 import dev.flotilla.app.advise.Prediction;
 import dev.flotilla.config.StepTrial.Result;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Shows by how much predictions were wrong. */
 final class AdviceErrors {
@@ -34,6 +36,45 @@ final class AdviceErrors {
     double measuredPerSample() {
       return measured.seconds() / predicted.samples();
     }
+
+    String name() {
+      return predicted.combination().name();
+    }
+
+    Row again(Function<Combination, Result> measure) {
+      return new Row(predicted, measure.apply(predicted.combination()));
+    }
+  }
+
+  /**
+   * The recommended combination and the one that was measured as the fastest of those that keep the
+   * mathematics.
+   */
+  record Choice(Row chosen, Row fastest) {
+
+    boolean isFastest() {
+      return chosen.equals(fastest);
+    }
+
+    double behind() {
+      return chosen.measuredPerSample() / fastest.measuredPerSample() - 1;
+    }
+  }
+
+  /** Returns by which fraction of the quicker one two trials of the same differ. */
+  static double drift(Result before, Result after) {
+    double ratio = before.seconds() / after.seconds();
+    return Math.max(ratio, 1 / ratio) - 1;
+  }
+
+  static Optional<Choice> choice(List<Row> rows, Advice advice) {
+    var best = advice.recommended();
+    var exact = rows.stream().filter(it -> it.predicted().combination().isExact()).toList();
+    var fastest = exact.stream().min(Comparator.comparingDouble(Row::measuredPerSample));
+    return exact.stream()
+        .filter(it -> best.equals(Optional.of(it.predicted())))
+        .findFirst()
+        .map(chosen -> new Choice(chosen, fastest.orElseThrow()));
   }
 
   /** Returns all rows, and how good the recommended one turned out to be. */
@@ -47,7 +88,7 @@ final class AdviceErrors {
           String.format(
               Locale.ROOT,
               "%-24s %13.0f %8.0f %+5.0f %%   %13.1f %8.1f %+5.0f %%%n",
-              row.predicted().combination().name(),
+              row.name(),
               row.predicted().trial().peakBytes() / MIB,
               row.measured().peakBytes() / MIB,
               100 * row.memoryError(),
@@ -59,23 +100,19 @@ final class AdviceErrors {
   }
 
   private static String verdict(List<Row> rows, Advice advice) {
-    var best = advice.recommended();
-    var exact = rows.stream().filter(it -> it.predicted().combination().isExact()).toList();
-    Optional<Row> chosen =
-        exact.stream().filter(it -> best.equals(Optional.of(it.predicted()))).findFirst();
-    Optional<Row> fastest = exact.stream().min(Comparator.comparingDouble(Row::measuredPerSample));
-    if (chosen.isEmpty() || fastest.isEmpty()) {
-      return "nothing is recommended\n";
-    }
+    return choice(rows, advice).map(AdviceErrors::verdict).orElse("nothing is recommended\n");
+  }
+
+  private static String verdict(Choice choice) {
     return String.format(
         Locale.ROOT,
         "recommended: %s, measured %.3f ms per sample; the fastest that keeps the mathematics is"
             + " %s, %.3f: %.1f %% behind it%n",
-        chosen.get().predicted().combination().name(),
-        1e3 * chosen.get().measuredPerSample(),
-        fastest.get().predicted().combination().name(),
-        1e3 * fastest.get().measuredPerSample(),
-        100 * (chosen.get().measuredPerSample() / fastest.get().measuredPerSample() - 1));
+        choice.chosen().name(),
+        1e3 * choice.chosen().measuredPerSample(),
+        choice.fastest().name(),
+        1e3 * choice.fastest().measuredPerSample(),
+        100 * choice.behind());
   }
 
   /** Returns how many of all predictions were as good as they should be. */

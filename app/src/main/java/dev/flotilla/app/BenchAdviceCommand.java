@@ -13,8 +13,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -36,6 +39,11 @@ import picocli.CommandLine.Option;
 final class BenchAdviceCommand implements Callable<Integer> {
 
   private static final int PORT = 29800;
+
+  /** What two trials around a measurement may differ by: beyond that it says nothing. */
+  private static final double DRIFT = 0.15;
+
+  private static final int MEASUREMENTS = 3;
 
   @Option(
       names = "--models",
@@ -68,7 +76,13 @@ final class BenchAdviceCommand implements Callable<Integer> {
   int cycles = 5;
 
   /** A link of a rate, and what was compared over it. */
-  private record Link(String rate, LinkRate measured, List<AdviceErrors.Row> rows) {}
+  private record Link(String rate, LinkRate measured, List<AdviceErrors.Row> rows) {
+
+    Advice advice() {
+      var predicted = rows.stream().map(AdviceErrors.Row::predicted).toList();
+      return new Advice(predicted, Long.MAX_VALUE, false);
+    }
+  }
 
   private final List<AdviceErrors.Row> all = new ArrayList<>();
 
@@ -118,15 +132,55 @@ final class BenchAdviceCommand implements Callable<Integer> {
       for (var link : links) {
         System.err.printf("flotilla: %s, %s, %s%n", model, link.rate, combination.name());
         lab.ifPresent(it -> it.shape(link.rate));
-        var together = trials.together(combination, place(lab, folder));
+        StepTrial.Result together = trials.together(combination, place(lab, folder));
         // The speed of a machine drifts: what is compared lies between two of what predicts it.
-        var after = alone(model, trials, combination);
+        StepTrial.Result after = alone(model, trials, combination);
+        for (int i = 1; i < MEASUREMENTS && AdviceErrors.drift(before, after) > DRIFT; i++) {
+          System.err.printf(
+              "flotilla: trials before and after took %.1f and %.1f ms: once more%n",
+              1e3 * before.seconds(), 1e3 * after.seconds());
+          before = after;
+          together = trials.together(combination, place(lab, folder));
+          after = alone(model, trials, combination);
+        }
         var predicted = Prediction.of(combination, before.mean(after), link.measured, hosts);
         link.rows.add(new AdviceErrors.Row(predicted, together));
         before = after;
       }
     }
     links.forEach(link -> print(model, link));
+    links.forEach(
+        link -> {
+          lab.ifPresent(it -> it.shape(link.rate));
+          inTurn(model, link, combination -> trials.together(combination, place(lab, folder)));
+        });
+  }
+
+  /** Rows lie minutes apart: the recommended one and the fastest are compared once more. */
+  private static void inTurn(
+      String model, Link link, Function<Combination, StepTrial.Result> measure) {
+    var choice = AdviceErrors.choice(link.rows, link.advice());
+    if (choice.isEmpty() || choice.get().isFastest()) {
+      return;
+    }
+    System.err.printf("flotilla: %s, %s, recommended and fastest in turn%n", model, link.rate);
+    List<Double> ratios = new ArrayList<>();
+    for (int i = 0; i < MEASUREMENTS; i++) {
+      var chosen = choice.get().chosen().again(measure);
+      var fastest = choice.get().fastest().again(measure);
+      ratios.add(chosen.measuredPerSample() / fastest.measuredPerSample());
+    }
+    System.out.printf(
+        Locale.ROOT,
+        "%s, %s, in turn: %s takes %s of %s%n",
+        model,
+        link.rate,
+        choice.get().chosen().name(),
+        ratios.stream()
+            .sorted()
+            .map(it -> String.format(Locale.ROOT, "%.3f", it))
+            .collect(Collectors.joining(", ")),
+        choice.get().fastest().name());
   }
 
   private static StepTrial.Result alone(String model, Trials trials, Combination combination) {
@@ -149,9 +203,8 @@ final class BenchAdviceCommand implements Callable<Integer> {
 
   private void print(String model, Link link) {
     all.addAll(link.rows);
-    var predicted = link.rows.stream().map(AdviceErrors.Row::predicted).toList();
     System.out.printf("%n%s, %s: %s%n", model, link.rate, link.measured.text());
-    System.out.print(AdviceErrors.table(link.rows, new Advice(predicted, Long.MAX_VALUE, false)));
+    System.out.print(AdviceErrors.table(link.rows, link.advice()));
   }
 
   /** Where ranks meet; a file in which ranks have met is not met in again. */
