@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -67,9 +66,10 @@ class FlotillaSparkTests {
 
   private static Path runWithoutSpark() {
     var out = folder.resolve("plain");
-    var home = FlotillaHome.find(System.getProperty("flotilla.test.home"), "", System.getenv());
+    var variables = LocalCluster.QUICK_TO_START;
+    var home = FlotillaHome.find(System.getProperty("flotilla.test.home"), "", variables);
     var arguments = List.of("run", "--nproc", "2", recipe.toString(), "--out", out.toString());
-    try (var child = ChildProcess.start(home.command(arguments), Map.of(), folder, 0)) {
+    try (var child = ChildProcess.start(home.command(arguments), variables, folder, 0)) {
       await("the run without Spark", () -> hasEnded(child));
       assertThat(child.exitCode()).as(child.lastLines()).isZero();
       return out;
