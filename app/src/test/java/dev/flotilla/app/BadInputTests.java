@@ -54,7 +54,8 @@ class BadInputTests {
       })
   void isNamedWithItsPlace(String sound, String wrong, String message) throws IOException {
     Files.writeString(recipe, SOUND.replace(sound, wrong));
-    refused(message);
+    refusedHere(message, "train", recipe.toString());
+    refusedHere(message, "run", "--nproc", "2", recipe.toString());
   }
 
   @Test
@@ -117,9 +118,8 @@ class BadInputTests {
         "eval --checkpoint nowhere | --checkpoint: nowhere does not exist; name the folder of a"
             + " run",
         "eval --nproc 2 --checkpoint nowhere | --checkpoint: nowhere does not exist",
-        "eval --checkpoint recipe.yaml | --checkpoint: recipe.yaml is a file; name the folder of",
+        "eval --checkpoint recipe.yaml | recipe.yaml is a file; name the folder of",
         "run --nprc 2 recipe.yaml | unknown option --nprc; did you mean --nproc?",
-        "train --sett batch=1 | Unknown option: '--sett'",
         "train --sett batch=1 | Possible solutions: --set",
         "train --epoch 3 | Keys of a recipe are set with --set epochs=VALUE.",
         "train --global-batch=32 | Keys of a recipe are set with --set global_batch=VALUE.",
@@ -129,8 +129,21 @@ class BadInputTests {
         "train --set bacth=1 | --set bacth=1: bacth: unknown key; did you mean 'batch'?",
       })
   void wrongArgumentsAreNamed(String arguments, String message) {
+    refusedHere(message, arguments.replace("recipe.yaml", recipe.toString()).split(" "));
+  }
+
+  private void refusedHere(String message, String... arguments) {
     var known = flotilla.files();
-    refused(flotilla.start(arguments.split(" ")), message, USAGE, known);
+    var ended = Ended.here(arguments).expect(USAGE).explainsItself();
+    assertThat(ended.err()).contains(message);
+    assertThat(ended.out()).isEmpty();
+    assertThat(flotilla.files()).isEqualTo(known);
+  }
+
+  @Test
+  void aWrongArgumentEndsTheProcess() {
+    var known = flotilla.files();
+    refused(flotilla.start("train", "--sett", "batch=1"), "option: '--sett'", USAGE, known);
   }
 
   @Test

@@ -47,7 +47,7 @@ class BenchNetworkTests {
         "--rates=free,fast | a number with kbit, mbit or gbit such as 100mbit, but was",
       })
   void refusesWhatItCannotCompare(String argument, String message) {
-    var ended = Flotilla.in(folder).run("bench", "network", argument).expect(2).explainsItself();
+    var ended = Ended.here("bench", "network", argument).expect(2).explainsItself();
 
     assertThat(ended.err()).contains(message);
   }

@@ -89,9 +89,12 @@ class ClusterExportTests {
         "kubernetes recipe.yaml --image=a --nproc=0 | --nproc: must be from 1 to 1024, but was 0",
       })
   void mistakesAreNamedBeforeAnythingIsWritten(String arguments, String message) {
-    var ended = flotilla.run(("export " + arguments).split(" ", -1)).expect(2);
+    var known = flotilla.files();
+    var words = arguments.replace("recipe.yaml", flotilla.work() + "/recipe.yaml");
+    var ended = Ended.here(("export " + words).split(" ", -1)).expect(2);
     assertThat(ended.err()).contains(message);
     assertThat(ended.out()).isEmpty();
+    assertThat(flotilla.files()).isEqualTo(known);
   }
 
   /** Returns the last document, that of the job itself. */

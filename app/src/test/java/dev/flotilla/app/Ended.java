@@ -2,6 +2,10 @@ package dev.flotilla.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
 /**
  * How a command ended.
  *
@@ -10,6 +14,27 @@ import static org.assertj.core.api.Assertions.assertThat;
  * @param err what it printed to standard error
  */
 record Ended(int exitCode, String out, String err) {
+
+  /**
+   * Runs a command in this process: for mistakes in all their kinds, where others show that one
+   * ends a process with its code.
+   */
+  static Ended here(String... arguments) {
+    var out = new ByteArrayOutputStream();
+    var err = new ByteArrayOutputStream();
+    var systemOut = System.out;
+    var systemErr = System.err;
+    System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
+    System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
+    try {
+      int code = Main.run(arguments);
+      return new Ended(
+          code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+    } finally {
+      System.setOut(systemOut);
+      System.setErr(systemErr);
+    }
+  }
 
   /** Checks the exit code; shows everything that was printed if it is another one. */
   Ended expect(int code) {

@@ -132,7 +132,7 @@ class EvaluationTests {
         "run --nprocs=2 | did you mean --nproc?",
       })
   void mistakesOfAPredictionAreSaidBeforeAnythingStarts(String arguments, String message) {
-    var ended = flotilla.run(("predict " + arguments).split(" ")).expect(2);
+    var ended = Ended.here(("predict " + flotilla.work() + "/" + arguments).split(" ")).expect(2);
     assertThat(ended.explainsItself().err()).contains(message);
     assertThat(ended.out()).isEmpty();
   }
@@ -149,7 +149,8 @@ class EvaluationTests {
         "--nproc=2 --checkpoint=run --data={name: mnist, path: no} | 2 | data.path",
       })
   void mistakesAreSaidBeforeAnyRankStarts(String arguments, int code, String message) {
-    var ended = flotilla.run(("eval " + arguments).split(" (?=--)")).expect(code);
+    var saved = arguments.replace("--checkpoint=", "--checkpoint=" + flotilla.work() + "/");
+    var ended = Ended.here(("eval " + saved).split(" (?=--)")).expect(code);
     assertThat(ended.explainsItself().err()).contains(message);
     assertThat(ended.out()).isEmpty();
   }

@@ -2,10 +2,7 @@ package dev.flotilla.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
@@ -76,15 +73,7 @@ class ExportTests {
   void mistakesAreSaid(String arguments, int code, String message) {
     var work = flotilla.work() + "/";
     var words = ("export " + work + arguments.replace("--out=", "--out=" + work)).split(" ");
-    var before = System.err;
-    var said = new ByteArrayOutputStream();
-    System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
-    try {
-      assertThat(Main.run(words)).isEqualTo(code);
-    } finally {
-      System.setErr(before);
-    }
-    assertThat(said.toString(StandardCharsets.UTF_8))
+    assertThat(Ended.here(words).expect(code).err())
         .startsWith("flotilla: ")
         .contains(message)
         .doesNotContain("\tat ");

@@ -95,8 +95,8 @@ class VerifyTests {
       throws IOException {
     var changed = RECIPE.replace(sound, wrong);
     changed = wrong.contains("#") ? changed.replaceFirst("  gradient_merge.*", "") : changed;
-    Files.writeString(flotilla.work().resolve("recipe.yaml"), changed);
-    var ended = flotilla.run("verify", "recipe.yaml", option).expect(2).explainsItself();
+    var recipe = Files.writeString(flotilla.work().resolve("recipe.yaml"), changed);
+    var ended = Ended.here("verify", recipe.toString(), option).expect(2).explainsItself();
     assertThat(ended.err()).contains(message);
     assertThat(ended.out()).isEmpty();
   }
