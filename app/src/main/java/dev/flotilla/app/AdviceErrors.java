@@ -1,14 +1,12 @@
 package dev.flotilla.app;
 
 import dev.flotilla.app.advise.Advice;
-import dev.flotilla.app.advise.Combination;
 import dev.flotilla.app.advise.Prediction;
 import dev.flotilla.config.StepTrial.Result;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.Function;
 
 /** Shows by how much predictions were wrong. */
 final class AdviceErrors {
@@ -41,8 +39,8 @@ final class AdviceErrors {
       return predicted.combination().name();
     }
 
-    Row again(Function<Combination, Result> measure) {
-      return new Row(predicted, measure.apply(predicted.combination()));
+    Row again(Result other) {
+      return new Row(predicted, other);
     }
   }
 
@@ -59,12 +57,6 @@ final class AdviceErrors {
     double behind() {
       return chosen.measuredPerSample() / fastest.measuredPerSample() - 1;
     }
-  }
-
-  /** Returns by which fraction of the quicker one two trials of the same differ. */
-  static double drift(Result before, Result after) {
-    double ratio = before.seconds() / after.seconds();
-    return Math.max(ratio, 1 / ratio) - 1;
   }
 
   static Optional<Choice> choice(List<Row> rows, Advice advice) {

@@ -16,8 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.function.BiFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -39,11 +38,6 @@ import picocli.CommandLine.Option;
 final class BenchAdviceCommand implements Callable<Integer> {
 
   private static final int PORT = 29800;
-
-  /** What two trials around a measurement may differ by: beyond that it says nothing. */
-  private static final double DRIFT = 0.15;
-
-  private static final int MEASUREMENTS = 3;
 
   @Option(
       names = "--models",
@@ -128,74 +122,61 @@ final class BenchAdviceCommand implements Callable<Integer> {
     }
     var links = links(lab, trials, folder);
     for (var combination : chosen) {
-      var before = alone(model, trials, combination);
       for (var link : links) {
         System.err.printf("flotilla: %s, %s, %s%n", model, link.rate, combination.name());
         lab.ifPresent(it -> it.shape(link.rate));
-        StepTrial.Result together = trials.together(combination, place(lab, folder));
-        // The speed of a machine drifts: what is compared lies between two of what predicts it.
-        StepTrial.Result after = alone(model, trials, combination);
-        for (int i = 1; i < MEASUREMENTS && AdviceErrors.drift(before, after) > DRIFT; i++) {
-          System.err.printf(
-              "flotilla: trials before and after took %.1f and %.1f ms: once more%n",
-              1e3 * before.seconds(), 1e3 * after.seconds());
-          before = after;
-          together = trials.together(combination, place(lab, folder));
-          after = alone(model, trials, combination);
-        }
-        var predicted = Prediction.of(combination, before.mean(after), link.measured, hosts);
-        link.rows.add(new AdviceErrors.Row(predicted, together));
-        before = after;
+        var both =
+            trials.inTurn(
+                trials.alone(combination), trials.together(combination, place(lab, folder, PORT)));
+        var predicted = Prediction.of(combination, both.getFirst(), link.measured, hosts);
+        link.rows.add(new AdviceErrors.Row(predicted, both.getLast()));
       }
     }
     links.forEach(link -> print(model, link));
     links.forEach(
         link -> {
           lab.ifPresent(it -> it.shape(link.rate));
-          inTurn(model, link, combination -> trials.together(combination, place(lab, folder)));
+          inTurn(
+              model,
+              link,
+              (recommended, fastest) ->
+                  trials.inTurn(
+                      trials.together(recommended, place(lab, folder, PORT)),
+                      trials.together(fastest, place(lab, folder, PORT + 1))));
         });
   }
 
   /** Rows lie minutes apart: the recommended one and the fastest are compared once more. */
   private static void inTurn(
-      String model, Link link, Function<Combination, StepTrial.Result> measure) {
+      String model,
+      Link link,
+      BiFunction<Combination, Combination, List<StepTrial.Result>> measure) {
     var choice = AdviceErrors.choice(link.rows, link.advice());
     if (choice.isEmpty() || choice.get().isFastest()) {
       return;
     }
-    System.err.printf("flotilla: %s, %s, recommended and fastest in turn%n", model, link.rate);
-    List<Double> ratios = new ArrayList<>();
-    for (int i = 0; i < MEASUREMENTS; i++) {
-      var chosen = choice.get().chosen().again(measure);
-      var fastest = choice.get().fastest().again(measure);
-      ratios.add(chosen.measuredPerSample() / fastest.measuredPerSample());
-    }
+    var chosen = choice.get().chosen();
+    var fastest = choice.get().fastest();
+    var both = measure.apply(chosen.predicted().combination(), fastest.predicted().combination());
     System.out.printf(
         Locale.ROOT,
-        "%s, %s, in turn: %s takes %s of %s%n",
+        "%s, %s, in turn: %s takes %.3f of %s%n",
         model,
         link.rate,
-        choice.get().chosen().name(),
-        ratios.stream()
-            .sorted()
-            .map(it -> String.format(Locale.ROOT, "%.3f", it))
-            .collect(Collectors.joining(", ")),
-        choice.get().fastest().name());
-  }
-
-  private static StepTrial.Result alone(String model, Trials trials, Combination combination) {
-    System.err.printf("flotilla: %s alone, %s%n", model, combination.name());
-    return trials.pretended(combination);
+        chosen.name(),
+        chosen.again(both.getFirst()).measuredPerSample()
+            / fastest.again(both.getLast()).measuredPerSample(),
+        fastest.name());
   }
 
   private List<Link> links(Optional<Lab> lab, Trials trials, Path folder) {
     lab.ifPresent(it -> it.shape("free"));
-    var unshaped = LinkRate.of(trials.probe(place(lab, folder)), "measured");
+    var unshaped = LinkRate.of(trials.probe(place(lab, folder, PORT)), "measured");
     boolean isBusy = hosts >= Runtime.getRuntime().availableProcessors();
     List<Link> links = new ArrayList<>();
     for (var rate : lab.isPresent() ? rates : List.of("free")) {
       lab.ifPresent(it -> it.shape(rate));
-      var measured = LinkRate.of(trials.probe(place(lab, folder)), "measured");
+      var measured = LinkRate.of(trials.probe(place(lab, folder, PORT)), "measured");
       links.add(new Link(rate, isBusy ? measured.working(unshaped) : measured, new ArrayList<>()));
     }
     return links;
@@ -208,8 +189,8 @@ final class BenchAdviceCommand implements Callable<Integer> {
   }
 
   /** Where ranks meet; a file in which ranks have met is not met in again. */
-  private static Trials.Place place(Optional<Lab> lab, Path folder) {
-    return lab.map(it -> new Trials.Place(it::on, it.address(0), PORT))
+  private static Trials.Place place(Optional<Lab> lab, Path folder, int port) {
+    return lab.map(it -> new Trials.Place(it::on, it.address(0), port))
         .orElseGet(
             () ->
                 new Trials.Place(

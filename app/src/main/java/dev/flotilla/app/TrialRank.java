@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,8 @@ import picocli.CommandLine.Option;
  */
 @Command(name = "trial-rank")
 public final class TrialRank implements Callable<Integer> {
+
+  private static final Duration LONGEST_TURN = Duration.ofMinutes(20);
 
   @Mixin RecipeOptions recipe = new RecipeOptions();
 
@@ -59,6 +62,16 @@ public final class TrialRank implements Callable<Integer> {
   @Option(names = "--port")
   int port;
 
+  /** The file of turns, where two sides are compared; none where this is the only one. */
+  @Option(names = "--turns")
+  @Nullable Path turns;
+
+  @Option(names = "--group")
+  int group;
+
+  @Option(names = "--processes")
+  int processes = 1;
+
   /** Measures the link instead of making steps. */
   @Option(names = "--probe")
   boolean isProbe;
@@ -75,9 +88,18 @@ public final class TrialRank implements Callable<Integer> {
       return 0;
     }
     var run = new ConfiguredRun(recipe.read(), master == null ? World.solo() : world());
-    var trial = new StepTrial(run, samples, Length.timed(warmUp, cycles, updates));
-    write(json(master == null ? trial.pretending(ranks) : trial.together()));
+    if (turns == null) {
+      make(new StepTrial(run, samples, Length.timed(warmUp, cycles, updates)));
+    } else {
+      try (var turn = new TrialTurns(turns, group, processes, LONGEST_TURN)) {
+        make(new StepTrial(run, samples, Length.inTurn(warmUp, cycles, updates), turn));
+      }
+    }
     return 0;
+  }
+
+  private void make(StepTrial trial) {
+    write(json(master == null ? trial.pretending(ranks) : trial.together()));
   }
 
   private World world() {

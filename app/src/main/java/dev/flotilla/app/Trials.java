@@ -95,24 +95,52 @@ final class Trials {
     return changes;
   }
 
+  /** Processes that make the steps of a combination. */
+  record Side(Combination combination, Place place, int processes) {}
+
   /** Returns what an update takes as one of several ranks that are pretended. */
   Result pretended(Combination combination) {
-    return run(combination, Place.ALONE, perHost);
+    var side = alone(combination);
+    var files = files(0, side.processes());
+    execute(files, commands(side.place(), files, arguments(combination)));
+    return read(files);
   }
 
-  /** Returns what an update takes with all ranks over a network. */
-  Result together(Combination combination, Place place) {
-    return run(combination, place, ranks);
+  /** Returns a side of ranks of a host, each of which pretends the others. */
+  Side alone(Combination combination) {
+    return new Side(combination, Place.ALONE, perHost);
+  }
+
+  /** Returns a side of all ranks over a network. */
+  Side together(Combination combination, Place place) {
+    return new Side(combination, place, ranks);
+  }
+
+  /** Returns what an update of two sides takes, which have the machine in turn. */
+  List<Result> inTurn(Side first, Side second) {
+    var turns = folder.resolve("turns-" + System.nanoTime());
+    List<List<Path>> files =
+        List.of(files(0, first.processes()), files(first.processes(), second.processes()));
+    List<List<String>> commands = new ArrayList<>();
+    for (int group = 0; group < 2; group++) {
+      var side = group == 0 ? first : second;
+      var arguments = arguments(side.combination());
+      arguments.addAll(
+          List.of("--turns=" + turns, "--group=" + group, "--processes=" + side.processes()));
+      commands.addAll(commands(side.place(), files.get(group), arguments));
+    }
+    execute(files.stream().flatMap(List::stream).toList(), commands);
+    return files.stream().map(Trials::read).toList();
   }
 
   /** Measures the links between the hosts of a place. */
   Measured probe(Place place) {
-    var files = files(ranks);
-    execute(place, files, List.of("--probe", "--ranks=" + ranks));
+    var files = files(0, ranks);
+    execute(files, commands(place, files, List.of("--probe", "--ranks=" + ranks)));
     return Measured.of(Json.read(files.getFirst()));
   }
 
-  private Result run(Combination combination, Place place, int processes) {
+  private List<String> arguments(Combination combination) {
     var config = with(combination);
     List<String> arguments = new ArrayList<>(recipe.arguments());
     changes(combination).forEach(change -> arguments.addAll(List.of("--set", change)));
@@ -128,18 +156,21 @@ final class Trials {
             "--warm-up=" + (loops ? WARM_UP_OF_LOOPS : WARM_UP),
             "--cycles=" + cycles,
             "--updates=" + combination.period()));
-    var files = files(processes);
-    execute(place, files, arguments);
+    return arguments;
+  }
+
+  private static Result read(List<Path> files) {
     return Result.ofRanks(files.stream().map(TrialRank::read).toList());
   }
 
-  private List<Path> files(int processes) {
-    return IntStream.range(0, processes)
+  private List<Path> files(int first, int count) {
+    return IntStream.range(first, first + count)
         .mapToObj(i -> folder.resolve("result-%d.json".formatted(i)))
         .toList();
   }
 
-  private void execute(Place place, List<Path> files, List<String> arguments) {
+  private static List<List<String>> commands(
+      Place place, List<Path> files, List<String> arguments) {
     List<List<String>> commands = new ArrayList<>();
     for (int i = 0; i < files.size(); i++) {
       List<String> command = new ArrayList<>(place.on().apply(i));
@@ -153,6 +184,10 @@ final class Trials {
       }
       commands.add(command);
     }
+    return commands;
+  }
+
+  private void execute(List<Path> files, List<List<String>> commands) {
     try {
       for (var file : files) {
         Files.deleteIfExists(file);

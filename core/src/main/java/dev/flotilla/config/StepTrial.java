@@ -133,22 +133,26 @@ public final class StepTrial {
       return new Result(
           peakBytes, cycles, backward, firstBucket, buckets, microSteps, samples, other);
     }
+  }
 
-    /**
-     * Returns the mean with another trial of the same. Most memory is a matter of chance as well:
-     * the larger of two trials would be compared with one run.
-     */
-    public Result mean(Result other) {
-      return new Result(
-          (peakBytes + other.peakBytes) / 2,
-          List.of((seconds() + other.seconds()) / 2),
-          (backward + other.backward) / 2,
-          (firstBucket + other.firstBucket) / 2,
-          buckets,
-          microSteps,
-          samples,
-          sent);
-    }
+  /** When a trial may use the machine; what it is compared with has it in between. */
+  public interface Turn {
+
+    /** Has it always. */
+    Turn ALWAYS =
+        new Turn() {
+          @Override
+          public void begin() {}
+
+          @Override
+          public void end() {}
+        };
+
+    /** Waits for it. */
+    void begin();
+
+    /** Leaves it. */
+    void end();
   }
 
   /**
@@ -180,6 +184,11 @@ public final class StepTrial {
     public static Length timed(int warmUp, int cycles, int updates) {
       return new Length(warmUp, 4, cycles, updates, 0.5, 8);
     }
+
+    /** Returns one with all cycles, however long they take: as many as what it is compared with. */
+    public static Length inTurn(int warmUp, int cycles, int updates) {
+      return new Length(warmUp, 4, cycles, updates, 0.5, Double.POSITIVE_INFINITY);
+    }
   }
 
   private static final int CHUNK = 1 << 16;
@@ -190,6 +199,7 @@ public final class StepTrial {
   private final ConfiguredRun run;
   private final int samples;
   private final Length length;
+  private final Turn turn;
 
   /**
    * Prepares a trial.
@@ -198,9 +208,15 @@ public final class StepTrial {
    * @param samples that a rank takes in a micro-step
    */
   public StepTrial(ConfiguredRun run, int samples, Length length) {
+    this(run, samples, length, Turn.ALWAYS);
+  }
+
+  /** Prepares one that warms up and makes each cycle when it is its turn. */
+  public StepTrial(ConfiguredRun run, int samples, Length length, Turn turn) {
     this.run = run;
     this.samples = samples;
     this.length = length;
+    this.turn = turn;
   }
 
   /** Makes steps as one of several ranks, of which the others are pretended. */
@@ -238,14 +254,18 @@ public final class StepTrial {
         var _ = TensorScope.open()) {
       trainer.plannedUpdates(MOST_UPDATES);
       var batch = config.data().train().load(chosen(config.data().train().size()));
+      turn.begin();
       int microSteps = windows(trainer, batch, 1);
       int updates = warmedUp(trainer, batch);
       fillYoungGeneration();
+      turn.end();
       var before = traffic.sent();
       var times = new ArrayList<Double>();
       for (double spent = 0; times.size() < length.cycles() && spent < length.seconds(); ) {
+        turn.begin();
         times.add(secondsOfUpdate(trainer, batch, updates));
         spent += fromFirst(trainer, times.getLast()) * updates;
+        turn.end();
       }
       double made = (double) times.size() * updates;
       return result(trainer, times, microSteps, traffic.sent().since(before, made));

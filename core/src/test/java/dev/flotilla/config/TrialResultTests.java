@@ -28,11 +28,4 @@ class TrialResultTests {
     assertThat(job.backward()).isEqualTo(0.2);
     assertThat(job.sent()).isEqualTo(new Sent(1, 2, 3, 4));
   }
-
-  @Test
-  void theMeanOfTwoTrialsHasTheMeanOfTheirShortestCyclesAndOfTheirMemory() {
-    var mean = rank(7, 0.2, 0.3, 0.5).mean(rank(9, 0.4, 0.7, 0.5));
-    assertThat(mean.seconds()).isEqualTo(0.4);
-    assertThat(mean.peakBytes()).isEqualTo(8);
-  }
 }
