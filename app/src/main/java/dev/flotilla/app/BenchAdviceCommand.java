@@ -106,12 +106,16 @@ final class BenchAdviceCommand implements Callable<Integer> {
               .formatted(hosts, cycles));
     }
     Lab.requireRates(rates);
-    models.forEach(BenchNetworkCommand::builtIn);
+    models.forEach(BenchAdviceCommand::builtIn);
+  }
+
+  private static List<String> builtIn(String model) {
+    return BenchNetworkCommand.builtIn("--models", model, "");
   }
 
   private void compare(String model, Optional<Lab> lab, Path folder) {
     var recipe = new RecipeOptions();
-    recipe.setFirst(BenchNetworkCommand.builtIn(model));
+    recipe.setFirst(builtIn(model));
     var trials = new Trials(recipe, hosts, hosts, cycles, folder);
     var chosen =
         PlanAdvice.combinations(recipe.read(), hosts).stream()

@@ -106,13 +106,18 @@ final class BenchNetworkCommand implements Callable<Integer> {
     }
     Lab.requireRates(rates);
     if (recipe.recipe == null) {
-      recipe.setFirst(builtIn(model));
+      recipe.setFirst(builtIn("--model", model, ", or give a recipe"));
     }
     recipe.read();
   }
 
-  /** Returns the changes of the default recipe that make it one of a model. */
-  static List<String> builtIn(String model) {
+  /**
+   * Returns the changes of the default recipe that make it one of a model.
+   *
+   * @param option that names the model
+   * @param instead what else may be given, or nothing
+   */
+  static List<String> builtIn(String option, String model, String instead) {
     return switch (model) {
       case "resnet18" ->
           List.of(
@@ -133,9 +138,8 @@ final class BenchNetworkCommand implements Callable<Integer> {
               "threads=1");
       default ->
           throw new ConfigException(
-              "--model",
-              "must be resnet18, lenet5 or bert-tiny, or give a recipe, but was '%s'"
-                  .formatted(model));
+              option,
+              "must be resnet18, lenet5 or bert-tiny%s, but was '%s'".formatted(instead, model));
     };
   }
 
