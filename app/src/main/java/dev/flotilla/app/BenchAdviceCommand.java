@@ -124,7 +124,8 @@ final class BenchAdviceCommand implements Callable<Integer> {
     if (chosen.isEmpty()) {
       throw new ConfigException("--rows", "names no combination, but was " + rows);
     }
-    var links = links(lab, trials, folder);
+    boolean isBusy = Trials.useAllCores(recipe.read(), hosts);
+    var links = links(lab, trials, folder, isBusy);
     for (var combination : chosen) {
       for (var link : links) {
         System.err.printf("flotilla: %s, %s, %s%n", model, link.rate, combination.name());
@@ -173,15 +174,12 @@ final class BenchAdviceCommand implements Callable<Integer> {
         fastest.name());
   }
 
-  private List<Link> links(Optional<Lab> lab, Trials trials, Path folder) {
-    lab.ifPresent(it -> it.shape("free"));
-    var unshaped = LinkRate.of(trials.probe(place(lab, folder, PORT)), "measured");
-    boolean isBusy = hosts >= Runtime.getRuntime().availableProcessors();
+  private List<Link> links(Optional<Lab> lab, Trials trials, Path folder, boolean isBusy) {
     List<Link> links = new ArrayList<>();
     for (var rate : lab.isPresent() ? rates : List.of("free")) {
       lab.ifPresent(it -> it.shape(rate));
       var measured = LinkRate.of(trials.probe(place(lab, folder, PORT)), "measured");
-      links.add(new Link(rate, isBusy ? measured.working(unshaped) : measured, new ArrayList<>()));
+      links.add(new Link(rate, isBusy ? measured : measured.withFreeCores(), new ArrayList<>()));
     }
     return links;
   }

@@ -8,6 +8,7 @@ import dev.flotilla.app.advise.LinkRate;
 import dev.flotilla.app.advise.Prediction;
 import dev.flotilla.app.advise.RecipeText;
 import dev.flotilla.app.doctor.Measured;
+import dev.flotilla.app.doctor.Measured.Busy;
 import dev.flotilla.config.ConfiguredRun;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.StepTrial.Result;
@@ -124,7 +125,7 @@ final class PlanAdvice {
               : LinkRate.parse(given, wishes.latency()));
     }
     if (wishes.ranks() == 1) {
-      return Optional.of(new LinkRate(0, 0, 0, "one rank has none"));
+      return Optional.of(new LinkRate(0, 0, Busy.UNKNOWN, "one rank has none"));
     }
     if (wishes.nodes() > 1) {
       throw new ConfigException(
@@ -139,10 +140,9 @@ final class PlanAdvice {
   private LinkRate link(Optional<LinkRate> stated, RunConfig config) {
     var onHost = measuredOnHost();
     var link = stated.orElse(onHost);
-    int cores = Runtime.getRuntime().availableProcessors();
-    var threads = config.threads();
-    boolean isBusy = (threads == null ? cores : threads * wishes.perHost()) >= cores;
-    return isBusy ? link.working(onHost) : link;
+    return Trials.useAllCores(config, wishes.perHost())
+        ? link.working(onHost)
+        : link.withFreeCores();
   }
 
   private LinkRate measuredOnHost() {

@@ -1,6 +1,7 @@
 package dev.flotilla.app;
 
 import dev.flotilla.app.doctor.RankProbe;
+import dev.flotilla.memory.CpuThreads;
 import dev.flotilla.world.World;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,7 +14,9 @@ public final class RankDiagnosis {
 
   /** Measures with the other ranks; rank 0 leaves the result in the file that is named. */
   public static void main(String[] args) throws IOException {
-    var measured = RankProbe.run(World.join());
+    var world = World.join();
+    int threads = world.threads(System.getenv(), CpuThreads.coresHere());
+    var measured = RankProbe.run(world, threads);
     if (measured.isPresent()) {
       Files.writeString(Path.of(args[0]), Json.line(measured.get().json()));
     }

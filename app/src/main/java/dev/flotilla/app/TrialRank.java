@@ -72,6 +72,10 @@ public final class TrialRank implements Callable<Integer> {
   @Option(names = "--processes")
   int processes = 1;
 
+  /** Threads that compute while the link is measured. */
+  @Option(names = "--threads")
+  int threads = 1;
+
   /** Measures the link instead of making steps. */
   @Option(names = "--probe")
   boolean isProbe;
@@ -84,7 +88,7 @@ public final class TrialRank implements Callable<Integer> {
   @Override
   public Integer call() {
     if (isProbe) {
-      RankProbe.run(world()).ifPresent(it -> write(it.json()));
+      RankProbe.run(world(), threads).ifPresent(it -> write(it.json()));
       return 0;
     }
     var run = new ConfiguredRun(recipe.read(), master == null ? World.solo() : world());

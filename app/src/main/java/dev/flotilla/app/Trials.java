@@ -6,6 +6,7 @@ import dev.flotilla.app.doctor.Measured;
 import dev.flotilla.config.RunConfig;
 import dev.flotilla.config.StepTrial.Result;
 import dev.flotilla.launch.RankCommand;
+import dev.flotilla.memory.CpuThreads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -136,7 +137,9 @@ final class Trials {
   /** Measures the links between the hosts of a place. */
   Measured probe(Place place) {
     var files = files(0, ranks);
-    execute(files, commands(place, files, List.of("--probe", "--ranks=" + ranks)));
+    execute(
+        files,
+        commands(place, files, List.of("--probe", "--ranks=" + ranks, "--threads=" + share())));
     return Measured.of(Json.read(files.getFirst()));
   }
 
@@ -145,8 +148,7 @@ final class Trials {
     List<String> arguments = new ArrayList<>(recipe.arguments());
     changes(combination).forEach(change -> arguments.addAll(List.of("--set", change)));
     if (config.threads() == null) {
-      int cores = Runtime.getRuntime().availableProcessors();
-      arguments.addAll(List.of("--set", "threads=" + Math.max(1, cores / perHost)));
+      arguments.addAll(List.of("--set", "threads=" + share()));
     }
     boolean loops = combination.strategy().containsKey("dgc");
     arguments.addAll(
@@ -157,6 +159,17 @@ final class Trials {
             "--cycles=" + cycles,
             "--updates=" + combination.period()));
     return arguments;
+  }
+
+  /** Tells whether ranks of a host compute on all its cores. */
+  static boolean useAllCores(RunConfig config, int perHost) {
+    var threads = config.threads();
+    return threads == null || (long) threads * perHost >= CpuThreads.coresHere();
+  }
+
+  /** Returns the cores of a rank. */
+  private int share() {
+    return Math.max(1, CpuThreads.coresHere() / perHost);
   }
 
   private static Result read(List<Path> files) {

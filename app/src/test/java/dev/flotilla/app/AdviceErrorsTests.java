@@ -9,6 +9,7 @@ import dev.flotilla.app.advise.Combination;
 import dev.flotilla.app.advise.LinkRate;
 import dev.flotilla.app.advise.Overlap;
 import dev.flotilla.app.advise.Prediction;
+import dev.flotilla.app.doctor.Measured.Busy;
 import dev.flotilla.config.StepTrial.Result;
 import dev.flotilla.config.StepTrial.Sent;
 import java.util.List;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class AdviceErrorsTests {
 
-  private static final LinkRate LINK = new LinkRate(0, 1e-7, 0, "test");
+  private static final LinkRate LINK = new LinkRate(0, 1e-7, Busy.UNKNOWN, "test");
 
   private static Result taking(long bytes, double seconds) {
     return new Result(bytes, List.of(seconds), 0, 0, 1, 1, 10, new Sent(0, 0, 0, 0));

@@ -1,6 +1,7 @@
 package dev.flotilla.app.advise;
 
 import dev.flotilla.app.doctor.Measured;
+import dev.flotilla.app.doctor.Measured.Busy;
 import dev.flotilla.app.doctor.Measured.Pair;
 import dev.flotilla.settings.ConfigException;
 import java.util.Locale;
@@ -12,11 +13,10 @@ import java.util.regex.Pattern;
  *
  * @param latency seconds that a short message takes one way
  * @param secondsPerByte that a rank sends
- * @param work seconds of a core per byte, which computing behind an exchange loses; 0 where cores
- *     are free
+ * @param busy the same while ranks compute on all cores
  * @param origin where the numbers come from, in words
  */
-public record LinkRate(double latency, double secondsPerByte, double work, String origin) {
+public record LinkRate(double latency, double secondsPerByte, Busy busy, String origin) {
 
   /** What TCP leaves of the rate of a link: 1448 of 1514 bytes of a frame. */
   static final double PAYLOAD = 1448.0 / 1514;
@@ -42,7 +42,7 @@ public record LinkRate(double latency, double secondsPerByte, double work, Strin
     return new LinkRate(
         seconds("--latency", latency),
         8 / (bits * PAYLOAD),
-        0,
+        Busy.UNKNOWN,
         "given: %s, %s".formatted(rate, latency));
   }
 
@@ -75,17 +75,27 @@ public record LinkRate(double latency, double secondsPerByte, double work, Strin
     return new LinkRate(
         Math.max(latency, measured.allReduceSeconds() / (2.0 * (ranks - 1))),
         Math.max(8 / slowest, reduced),
-        0,
+        measured.busy(),
         origin);
   }
 
+  /** Returns the same link between ranks that leave cores to the exchange. */
+  public LinkRate withFreeCores() {
+    return new LinkRate(latency, secondsPerByte, Busy.UNKNOWN, origin);
+  }
+
   /**
-   * Returns the same link between ranks that need all cores for computing.
+   * Returns the same link with what moving bytes takes from computing, where it does not say.
    *
-   * @param onHost what bytes take between ranks of one host: nothing but the work of moving them
+   * @param onHost measured between ranks of one host: nothing but the work of moving bytes
    */
   public LinkRate working(LinkRate onHost) {
-    return new LinkRate(latency, secondsPerByte, onHost.secondsPerByte, origin);
+    return busy.work() > 0 ? this : new LinkRate(latency, secondsPerByte, onHost.busy, origin);
+  }
+
+  /** Returns the seconds that a byte takes while ranks compute on all cores. */
+  double secondsPerByteBusy() {
+    return Math.max(secondsPerByte, busy.secondsPerByte());
   }
 
   /** Returns the seconds that bytes take. */

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param failures pairs that did not come together, with the reason
  * @param allReduceSeconds a of an all-reduce, which takes a + c · bytes; 0 for one rank
  * @param allReduceSecondsPerByte c
+ * @param busy what it is while all cores compute
  */
 public record Measured(
     double loadSeconds,
@@ -26,7 +27,8 @@ public record Measured(
     List<Pair> pairs,
     List<String> failures,
     double allReduceSeconds,
-    double allReduceSecondsPerByte) {
+    double allReduceSecondsPerByte,
+    Busy busy) {
 
   /** Copies the lists. */
   public Measured {
@@ -46,6 +48,18 @@ public record Measured(
    */
   public record Pair(int from, int to, double latency, double bitsPerSecond) {}
 
+  /**
+   * An exchange while all cores compute, for each byte that a rank sends.
+   *
+   * @param secondsPerByte that it takes
+   * @param work seconds of computing that a rank loses
+   */
+  public record Busy(double secondsPerByte, double work) {
+
+    /** Not measured. */
+    public static final Busy UNKNOWN = new Busy(0, 0);
+  }
+
   /** Returns it as maps, lists and numbers. */
   public Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
@@ -58,6 +72,9 @@ public record Measured(
     json.put(
         "all_reduce",
         Map.of("latency_seconds", allReduceSeconds, "seconds_per_byte", allReduceSecondsPerByte));
+    json.put(
+        "while_computing",
+        Map.of("seconds_per_byte_sent", busy.secondsPerByte(), "work_per_byte_sent", busy.work()));
     return json;
   }
 
@@ -83,6 +100,7 @@ public record Measured(
               number(pair.get("bits_per_second"))));
     }
     var allReduce = map(json.get("all_reduce"));
+    var busy = map(json.get("while_computing"));
     return new Measured(
         number(json.get("libtorch_load_seconds")),
         String.valueOf(json.getOrDefault("cuda_problem", "")),
@@ -91,7 +109,9 @@ public record Measured(
         pairs,
         list(json.get("failures")).stream().map(String::valueOf).toList(),
         number(allReduce.get("latency_seconds")),
-        number(allReduce.get("seconds_per_byte")));
+        number(allReduce.get("seconds_per_byte")),
+        new Busy(
+            number(busy.get("seconds_per_byte_sent")), number(busy.get("work_per_byte_sent"))));
   }
 
   private static List<?> list(@Nullable Object value) {

@@ -1,5 +1,6 @@
 package dev.flotilla.app.doctor;
 
+import dev.flotilla.app.doctor.Measured.Busy;
 import dev.flotilla.app.doctor.Measured.Pair;
 import dev.flotilla.collective.Collective;
 import dev.flotilla.collective.CollectiveSettings;
@@ -48,17 +49,21 @@ public final class RankProbe {
     store = ranks.keyValueStore().section("doctor");
   }
 
-  /** Measures together with the other ranks; rank 0 alone learns the result. */
-  public static Optional<Measured> run(World world) {
+  /**
+   * Measures together with the other ranks; rank 0 alone learns the result.
+   *
+   * @param threads that a rank computes with
+   */
+  public static Optional<Measured> run(World world, int threads) {
     long start = System.nanoTime();
     NativeLibraries.load();
     double seconds = (System.nanoTime() - start) / 1e9;
     try (var ranks = Collectives.join(world, CollectiveSettings.defaults())) {
-      return new RankProbe(world, ranks).measure(seconds);
+      return new RankProbe(world, ranks).measure(seconds, threads);
     }
   }
 
-  private Optional<Measured> measure(double loadSeconds) {
+  private Optional<Measured> measure(double loadSeconds, int threads) {
     say("host", hostName());
     say("clock", clock());
     if (ranks.size() > 1) {
@@ -72,6 +77,7 @@ public final class RankProbe {
     say("pairs", pairsText());
     say("failures", failures.isEmpty() ? SEPARATOR : String.join(SEPARATOR, failures));
     var link = ranks.size() == 1 ? new Link(0, 0) : Link.measure(ranks, ComputeDevice.CPU);
+    var busy = ranks.size() == 1 ? Busy.UNKNOWN : WorkMeter.measure(ranks, threads, link);
     if (!world.isLeader()) {
       ranks.barrier();
       return Optional.empty();
@@ -85,7 +91,8 @@ public final class RankProbe {
             all("pairs").stream().flatMap(RankProbe::pairs).toList(),
             all("failures").stream().flatMap(RankProbe::words).toList(),
             link.latency(),
-            link.secondsPerByte());
+            link.secondsPerByte(),
+            busy);
     ranks.barrier();
     return Optional.of(measured);
   }

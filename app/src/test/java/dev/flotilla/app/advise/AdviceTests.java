@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.flotilla.app.doctor.Measured;
+import dev.flotilla.app.doctor.Measured.Busy;
 import dev.flotilla.app.doctor.Measured.Pair;
 import dev.flotilla.config.Catalogue;
 import dev.flotilla.config.Recipe;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class AdviceTests {
 
-  private static final LinkRate LINK = new LinkRate(0, 1e-7, 0, "test");
+  private static final LinkRate LINK = new LinkRate(0, 1e-7, Busy.UNKNOWN, "test");
   private static final long MIB = 1 << 20;
 
   /** A row that sends nothing, of two ranks with 10 samples each. */
@@ -117,17 +118,23 @@ class AdviceTests {
     var hosts = List.of("a", "b", "c");
     var clocks = List.of(0.0, 0.0, 0.0);
 
-    var slow = LinkRate.of(new Measured(1, "", hosts, clocks, pairs, List.of(), 0, 1e-9), "");
+    var slow =
+        LinkRate.of(
+            new Measured(1, "", hosts, clocks, pairs, List.of(), 0, 1e-9, Busy.UNKNOWN), "");
     assertThat(slow.secondsPerByte()).isCloseTo(1e-7, within(1e-15));
     assertThat(slow.latency()).isCloseTo(2e-4, within(1e-12));
     // An all-reduce of three ranks passes 4/3 of the bytes on: 4e-7 a byte are 3e-7 a byte sent.
-    var reduced = LinkRate.of(new Measured(1, "", hosts, clocks, pairs, List.of(), 8e-3, 4e-7), "");
+    var reduced =
+        LinkRate.of(
+            new Measured(1, "", hosts, clocks, pairs, List.of(), 8e-3, 4e-7, Busy.UNKNOWN), "");
     assertThat(reduced.secondsPerByte()).isCloseTo(3e-7, within(1e-15));
     assertThat(reduced.latency()).isCloseTo(2e-3, within(1e-12));
     assertThatThrownBy(
             () ->
                 LinkRate.of(
-                    new Measured(1, "", List.of("a"), clocks, List.of(), List.of(), 0, 0), ""))
+                    new Measured(
+                        1, "", List.of("a"), clocks, List.of(), List.of(), 0, 0, Busy.UNKNOWN),
+                    ""))
         .hasMessageContaining("has no link in it");
   }
 

@@ -3,6 +3,7 @@ package dev.flotilla.app.advise;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.flotilla.app.doctor.Measured.Busy;
 import dev.flotilla.config.StepTrial.Result;
 import dev.flotilla.config.StepTrial.Sent;
 import java.util.List;
@@ -11,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class StepModelTests {
 
   /** 1 MB takes 100 ms; messages take nothing. */
-  private static final LinkRate LINK = new LinkRate(0, 1e-7, 0, "test");
+  private static final LinkRate LINK = new LinkRate(0, 1e-7, Busy.UNKNOWN, "test");
 
   private static Result trial(int microSteps, Sent sent) {
     // An update of 300 ms for one micro-step: 100 ms forward, 200 ms backward, of which 50 ms pass
@@ -26,7 +27,7 @@ class StepModelTests {
   @Test
   void withoutOverlapTheWireComesOnTop() {
     assertThat(seconds(Overlap.NONE, new Sent(2e6, 0, 0, 0))).isCloseTo(0.5, within(1e-9));
-    var slow = new LinkRate(0.01, 1e-7, 0, "test");
+    var slow = new LinkRate(0.01, 1e-7, Busy.UNKNOWN, "test");
     // 6 messages one after the other.
     assertThat(StepModel.seconds(trial(1, new Sent(2e6, 0, 0, 6)), slow, Overlap.NONE))
         .isCloseTo(0.56, within(1e-9));
@@ -79,16 +80,44 @@ class StepModelTests {
 
   @Test
   void movingBytesTakesTheCoresOfComputing() {
-    var busy = LINK.working(new LinkRate(0, 2e-8, 0, "host"));
-    // 1 MB: 20 ms of work, and the last bucket, 25 ms; without work the bucket alone showed.
+    // A byte takes 100 ns, or 125 ns while ranks compute, who then lose 25 ns.
+    var busy = new LinkRate(0, 1e-7, new Busy(1.25e-7, 2.5e-8), "test");
+    // 1 MB: 750 KB take 18.75 ms of work, and the last bucket, 25 ms, shows.
     assertThat(StepModel.seconds(trial(1, new Sent(1e6, 0, 0, 0)), busy, Overlap.BACKWARD))
-        .isCloseTo(0.345, within(1e-9));
-    // 4 MB: 80 ms of work lie inside the 250 ms that the wire shows.
+        .isCloseTo(0.34375, within(1e-9));
+    // 4 MB: while 1.5 MB travel, which takes 37.5 ms of work, 150 ms are computed; the rest shows.
     assertThat(StepModel.seconds(trial(1, new Sent(4e6, 0, 0, 0)), busy, Overlap.BACKWARD))
-        .isCloseTo(0.55, within(1e-9));
-    // 0.5 MB each: 20 ms of work, and a quarter of 50 ms twice.
-    assertThat(StepModel.seconds(trial(1, new Sent(0, 5e5, 5e5, 0)), busy, Overlap.BOTH))
-        .isCloseTo(0.345, within(1e-9));
+        .isCloseTo(0.5875, within(1e-9));
+    // 0.4 MB each: twice 10 ms for one of four, and 7.5 ms of work for the others.
+    assertThat(StepModel.seconds(trial(1, new Sent(0, 4e5, 4e5, 0)), busy, Overlap.BOTH))
+        .isCloseTo(0.335, within(1e-9));
+    // Half of 0.8 MB behind forward, half of it behind backward, all of which is work there.
+    assertThat(StepModel.seconds(trial(1, new Sent(0, 8e5, 0, 0)), busy, Overlap.GATHERED))
+        .isCloseTo(0.3275, within(1e-9));
+  }
+
+  @Test
+  void aLinkThatSlowsDownBehindComputingHidesLess() {
+    // Three times as slow while ranks compute, and no work.
+    var slow = new LinkRate(0, 1e-7, new Busy(3e-7, 0), "test");
+    // 1 MB: behind 150 ms half of it travels, and 50 ms show.
+    assertThat(StepModel.seconds(trial(1, new Sent(1e6, 0, 0, 0)), slow, Overlap.BACKWARD))
+        .isCloseTo(0.35, within(1e-9));
+    assertThat(StepModel.seconds(trial(1, new Sent(1e6, 0, 0, 0)), slow, Overlap.NONE))
+        .isCloseTo(0.4, within(1e-9));
+    assertThat(
+            StepModel.seconds(
+                trial(1, new Sent(1e6, 0, 0, 0)), slow.withFreeCores(), Overlap.BACKWARD))
+        .isCloseTo(0.325, within(1e-9));
+  }
+
+  @Test
+  void aLinkThatDoesNotSayWhatItTakesFromComputingTakesWhatRanksOfOneHostDo() {
+    var onHost = new LinkRate(0, 1e-9, new Busy(3e-9, 1e-9), "host");
+    assertThat(LINK.working(onHost).busy()).isEqualTo(onHost.busy());
+    assertThat(LINK.working(onHost).secondsPerByteBusy()).isEqualTo(1e-7);
+    var said = new LinkRate(0, 1e-7, new Busy(2e-7, 1e-8), "doctor");
+    assertThat(said.working(onHost)).isEqualTo(said);
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.flotilla.app.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.app.doctor.Measured.Busy;
 import dev.flotilla.app.doctor.Measured.Pair;
 import java.net.InetAddress;
 import java.util.HashSet;
@@ -18,7 +19,7 @@ class LinkChecksTests {
 
   private static Measured measured(List<Double> clocks, List<String> failures, Pair... pairs) {
     return new Measured(
-        1, "", List.of("a", "a", "b"), clocks, List.of(pairs), failures, 1e-4, 1e-8);
+        1, "", List.of("a", "a", "b"), clocks, List.of(pairs), failures, 1e-4, 1e-8, Busy.UNKNOWN);
   }
 
   private static Measured links(Pair... pairs) {
