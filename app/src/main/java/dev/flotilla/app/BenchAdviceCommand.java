@@ -43,8 +43,8 @@ final class BenchAdviceCommand implements Callable<Integer> {
       names = "--models",
       split = ",",
       paramLabel = "MODEL",
-      description = "Models of built-in recipes; by default lenet5,resnet18.")
-  List<String> models = List.of("lenet5", "resnet18");
+      description = "Models of built-in recipes; by default bert-tiny,resnet18.")
+  List<String> models = List.of("bert-tiny", "resnet18");
 
   @Option(
       names = "--rates",

@@ -34,6 +34,8 @@ class DoctorTests {
     assertThat(measured.pairs()).hasSize(1);
     assertThat(measured.pairs().getFirst().bitsPerSecond()).isGreaterThan(1e6);
     assertThat(measured.allReduceSecondsPerByte()).isPositive();
+    assertThat(measured.busy().secondsPerByte()).isPositive();
+    assertThat(measured.busy().work()).isBetween(0.0, measured.busy().secondsPerByte());
     assertThat(Flotilla.in(folder).files()).isEmpty();
   }
 

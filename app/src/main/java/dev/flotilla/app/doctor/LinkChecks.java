@@ -148,10 +148,26 @@ public final class LinkChecks {
         "all-reduce",
         String.format(
             Locale.ROOT,
-            "%.3f ms + %.3f ms per MB over %d ranks",
+            "%.3f ms + %.3f ms per MB over %d ranks%s",
             1e3 * measured.allReduceSeconds(),
             1e9 * measured.allReduceSecondsPerByte(),
-            measured.hosts().size()));
+            measured.hosts().size(),
+            whileComputing(measured)));
+  }
+
+  /** Says what it is behind a backward that needs all cores. */
+  private static String whileComputing(Measured measured) {
+    var busy = measured.busy();
+    if (busy.secondsPerByte() <= 0) {
+      return "";
+    }
+    int ranks = measured.hosts().size();
+    double alone = measured.allReduceSecondsPerByte() * ranks / (2.0 * (ranks - 1));
+    return String.format(
+        Locale.ROOT,
+        "; while all cores compute %.1f times as long, and %.0f %% of computing is lost",
+        busy.secondsPerByte() / alone,
+        100 * busy.work() / busy.secondsPerByte());
   }
 
   private static double median(List<Double> sorted) {

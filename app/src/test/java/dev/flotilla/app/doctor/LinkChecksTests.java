@@ -56,6 +56,29 @@ class LinkChecksTests {
   }
 
   @Test
+  void anAllReduceSaysWhatItIsWhileCoresCompute() {
+    assertThat(LinkChecks.allReduce(links()).seen())
+        .isEqualTo("0.100 ms + 10.000 ms per MB over 3 ranks");
+    // Of three ranks each sends 4/3 of the bytes: 10 ns a byte are 7.5 ns a byte sent.
+    var busy =
+        new Measured(
+            1,
+            "",
+            List.of("a", "a", "b"),
+            List.of(),
+            List.of(),
+            List.of(),
+            1e-4,
+            1e-8,
+            new Busy(1.5e-8, 3e-9));
+    assertThat(LinkChecks.allReduce(busy).seen())
+        .isEqualTo(
+            "0.100 ms + 10.000 ms per MB over 3 ranks; while all cores compute 2.0 times as long,"
+                + " and 20 % of computing is lost");
+    assertThat(Measured.of(busy.json())).isEqualTo(busy);
+  }
+
+  @Test
   void aLongWayIsWarnedOf() {
     assertThat(LinkChecks.latency(links(new Pair(1, 0, 0.0049, 1e9))).level()).isEqualTo(Level.OK);
     assertThat(LinkChecks.latency(links(new Pair(1, 0, 0.006, 1e9))).level())
