@@ -136,13 +136,13 @@ final class PlanAdvice {
     return Optional.empty();
   }
 
-  /** Ranks of one host say what moving bytes costs, whatever the link is. */
+  /** Where the link does not say what moving bytes costs, ranks of this host do. */
   private LinkRate link(Optional<LinkRate> stated, RunConfig config) {
-    var onHost = measuredOnHost();
-    var link = stated.orElse(onHost);
-    return Trials.useAllCores(config, wishes.perHost())
-        ? link.working(onHost)
-        : link.withFreeCores();
+    var link = stated.orElseGet(this::measuredOnHost);
+    if (!Trials.useAllCores(config, wishes.perHost())) {
+      return link.withFreeCores();
+    }
+    return link.saysWork() ? link : link.working(measuredOnHost());
   }
 
   private LinkRate measuredOnHost() {

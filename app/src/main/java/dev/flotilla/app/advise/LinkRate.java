@@ -84,13 +84,18 @@ public record LinkRate(double latency, double secondsPerByte, Busy busy, String 
     return new LinkRate(latency, secondsPerByte, Busy.UNKNOWN, origin);
   }
 
+  /** Tells whether it says what moving bytes takes from computing. */
+  public boolean saysWork() {
+    return busy.work() > 0;
+  }
+
   /**
-   * Returns the same link with what moving bytes takes from computing, where it does not say.
+   * Returns the same link with what moving bytes takes from computing.
    *
    * @param onHost measured between ranks of one host: nothing but the work of moving bytes
    */
   public LinkRate working(LinkRate onHost) {
-    return busy.work() > 0 ? this : new LinkRate(latency, secondsPerByte, onHost.busy, origin);
+    return new LinkRate(latency, secondsPerByte, onHost.busy, origin);
   }
 
   /** Returns the seconds that a byte takes while ranks compute on all cores. */

@@ -28,7 +28,7 @@ final class WorkMeter implements AutoCloseable {
   private static final int MOST_MESSAGES = 256;
 
   /** An exchange that takes longer leaves the cores alone anyway. */
-  private static final double LONG_SECONDS = 0.5;
+  private static final double LONG_SECONDS = 0.2;
 
   private static final int STRIDE = 1000;
 
