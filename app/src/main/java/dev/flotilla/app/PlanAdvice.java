@@ -142,12 +142,18 @@ final class PlanAdvice {
     if (!Trials.useAllCores(config, wishes.perHost())) {
       return link.withFreeCores();
     }
-    return link.saysWork() ? link : link.working(measuredOnHost());
+    double share = (double) wishes.perHost() / ranksOnHost();
+    return link.saysWork() ? link : link.working(measuredOnHost(), share);
+  }
+
+  /** Returns the ranks that measure here: one alone has no link. */
+  private int ranksOnHost() {
+    return Math.max(2, wishes.perHost());
   }
 
   private LinkRate measuredOnHost() {
     System.err.println("flotilla: measuring the link between ranks of this host");
-    var settings = LaunchSettings.oneHost(Math.max(2, wishes.perHost()), Path.of("unused"));
+    var settings = LaunchSettings.oneHost(ranksOnHost(), Path.of("unused"));
     List<String> why = new ArrayList<>();
     var measured =
         Diagnosis.run(settings, why::add)

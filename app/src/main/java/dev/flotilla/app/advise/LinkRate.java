@@ -93,9 +93,11 @@ public record LinkRate(double latency, double secondsPerByte, Busy busy, String 
    * Returns the same link with what moving bytes takes from computing.
    *
    * @param onHost measured between ranks of one host: nothing but the work of moving bytes
+   * @param share of the work that a rank loses, if it has more cores than a rank there
    */
-  public LinkRate working(LinkRate onHost) {
-    return new LinkRate(latency, secondsPerByte, onHost.busy, origin);
+  public LinkRate working(LinkRate onHost, double share) {
+    var work = new Busy(onHost.busy.secondsPerByte(), share * onHost.busy.work());
+    return new LinkRate(latency, secondsPerByte, work, origin);
   }
 
   /** Returns the seconds that a byte takes while ranks compute on all cores. */

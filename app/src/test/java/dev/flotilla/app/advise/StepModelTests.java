@@ -115,10 +115,13 @@ class StepModelTests {
   void aLinkThatDoesNotSayWhatItTakesFromComputingTakesWhatRanksOfOneHostDo() {
     var onHost = new LinkRate(0, 1e-9, new Busy(3e-9, 1e-9), "host");
     assertThat(LINK.saysWork()).isFalse();
-    assertThat(LINK.working(onHost).saysWork()).isTrue();
-    assertThat(LINK.working(onHost).busy()).isEqualTo(onHost.busy());
+    var working = LINK.working(onHost, 1);
+    assertThat(working.saysWork()).isTrue();
+    assertThat(working.busy()).isEqualTo(onHost.busy());
     // Cores that move bytes faster do not make the link faster.
-    assertThat(LINK.working(onHost).secondsPerByteBusy()).isEqualTo(1e-7);
+    assertThat(working.secondsPerByteBusy()).isEqualTo(1e-7);
+    // A rank with twice the cores of one there loses half as much.
+    assertThat(LINK.working(onHost, 0.5).busy()).isEqualTo(new Busy(3e-9, 0.5e-9));
   }
 
   @Test
