@@ -119,7 +119,16 @@ final class BucketPipeline {
   synchronized void finish() {
     complete = buckets;
     startWhatIsReady();
-    waitUntil(() -> chains.stream().allMatch(Progress::isDone));
+    waitUntil(this::isDone);
+  }
+
+  private boolean isDone() {
+    for (var chain : chains) {
+      if (!chain.isDone()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Each wait of another thread has a timeout, so that this one ends too. */

@@ -41,10 +41,15 @@ final class ExchangeRecord {
   }
 
   private boolean sameBuckets(List<BucketTime> buckets) {
-    return latest.stream()
-        .map(BucketTime::bucket)
-        .toList()
-        .equals(buckets.stream().map(BucketTime::bucket).toList());
+    if (latest.size() != buckets.size()) {
+      return false;
+    }
+    for (int i = 0; i < buckets.size(); i++) {
+      if (!latest.get(i).bucket().equals(buckets.get(i).bucket())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Returns means per window in milliseconds, over all buckets and for each of the last plan. */

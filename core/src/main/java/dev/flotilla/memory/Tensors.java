@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.bytedeco.pytorch.MemoryFormatOptional;
 import org.bytedeco.pytorch.Scalar;
@@ -36,9 +38,23 @@ public final class Tensors {
 
   /** Returns a tensor without defined content in the current scope. */
   public static Tensor empty(ScalarType type, long... shape) {
-    try (var scope = TensorScope.open()) {
-      var options = new TensorOptions(type);
-      return scope.handOut(torch.empty(shape, options, new MemoryFormatOptional()));
+    return torch.empty(shape, Options.of(type), Options.ANY_FORMAT);
+  }
+
+  /** What calls of libtorch want beside numbers, made once and kept as long as the process. */
+  private static final class Options {
+
+    static final MemoryFormatOptional ANY_FORMAT = TensorScope.keep(new MemoryFormatOptional());
+
+    private static final Map<ScalarType, TensorOptions> BY_TYPE = new ConcurrentHashMap<>();
+
+    static TensorOptions of(ScalarType type) {
+      var known = BY_TYPE.get(type);
+      return known == null ? BY_TYPE.computeIfAbsent(type, Options::make) : known;
+    }
+
+    private static TensorOptions make(ScalarType type) {
+      return TensorScope.keep(new TensorOptions(type));
     }
   }
 

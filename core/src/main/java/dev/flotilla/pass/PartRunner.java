@@ -272,10 +272,7 @@ final class PartRunner implements AutoCloseable {
     // Handles of intermediates keep their memory alive, so each part frees its own at once.
     try (var _ = TensorScope.open()) {
       var output = MissingNativeException.explain(() -> forward.apply(input, mode));
-      output.tensors().stream()
-          .filter(tensor -> !Relay.holds(input, tensor))
-          .distinct()
-          .forEach(TensorScope::keep);
+      keepMade(output.tensors(), input);
       return output;
     } catch (MissingNativeException absent) {
       throw absent;
@@ -287,15 +284,27 @@ final class PartRunner implements AutoCloseable {
     }
   }
 
+  /** Keeps what a part has made, each handle once. */
+  private static void keepMade(List<Tensor> outputs, Activations input) {
+    for (int i = 0; i < outputs.size(); i++) {
+      var tensor = outputs.get(i);
+      if (!Relay.holds(input, tensor) && !Relay.holds(outputs.subList(0, i), tensor)) {
+        TensorScope.keep(tensor);
+      }
+    }
+  }
+
   String name(int part) {
     return model.parts().get(part).part().name();
   }
 
   /** Returns what the first part takes. */
   Activations inputs(Batch batch) {
-    var device = model.device();
-    return new Activations(
-        batch.inputs().stream().map(device::bring).map(this::inModelPrecision).toList());
+    var inputs = new Tensor[batch.inputs().size()];
+    for (int i = 0; i < inputs.length; i++) {
+      inputs[i] = inModelPrecision(model.device().bring(batch.inputs().get(i)));
+    }
+    return Activations.of(inputs);
   }
 
   private Tensor inModelPrecision(Tensor input) {

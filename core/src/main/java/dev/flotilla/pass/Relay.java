@@ -2,9 +2,8 @@ package dev.flotilla.pass;
 
 import dev.flotilla.memory.TensorScope;
 import dev.flotilla.model.Activations;
-import java.util.Collections;
-import java.util.IdentityHashMap;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.List;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -15,7 +14,7 @@ import org.bytedeco.pytorch.Tensor;
 final class Relay implements AutoCloseable {
 
   private final Activations input;
-  private final Set<Tensor> owned = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final List<Tensor> owned = new ArrayList<>(2);
   private Activations current;
 
   /** Starts from activations that stay the caller's. */
@@ -27,7 +26,17 @@ final class Relay implements AutoCloseable {
   /** Tells whether a tensor is one of some activations: the same handle, not only equal. */
   @SuppressWarnings("ReferenceEquality") // Two handles of one tensor are freed one by one.
   static boolean holds(Activations activations, Tensor tensor) {
-    return activations.tensors().stream().anyMatch(other -> other == tensor);
+    return holds(activations.tensors(), tensor);
+  }
+
+  @SuppressWarnings("ReferenceEquality") // as above
+  static boolean holds(List<Tensor> tensors, Tensor tensor) {
+    for (var other : tensors) {
+      if (other == tensor) {
+        return true;
+      }
+    }
+    return false;
   }
 
   Activations current() {
@@ -36,15 +45,17 @@ final class Relay implements AutoCloseable {
 
   /** Takes the outputs of a part, of which those that it has made are kept by it. */
   void pass(Activations outputs) {
-    outputs.tensors().stream().filter(tensor -> !holds(input, tensor)).forEach(owned::add);
-    owned.removeIf(
-        tensor -> {
-          boolean isDone = !holds(outputs, tensor);
-          if (isDone) {
-            TensorScope.free(tensor);
-          }
-          return isDone;
-        });
+    for (var before : owned) {
+      if (!holds(outputs, before)) {
+        TensorScope.free(before);
+      }
+    }
+    owned.clear();
+    for (var tensor : outputs.tensors()) {
+      if (!holds(input, tensor) && !holds(owned, tensor)) {
+        owned.add(tensor);
+      }
+    }
     current = outputs;
   }
 

@@ -19,7 +19,12 @@ public interface GradientFilter {
 
   /** Applies filters one after the other, up to the first that ends the update. */
   static boolean all(List<GradientFilter> filters, GradientView gradients, MicroStep step) {
-    return filters.stream().allMatch(filter -> filter.apply(gradients, step));
+    for (var filter : filters) {
+      if (!filter.apply(gradients, step)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**

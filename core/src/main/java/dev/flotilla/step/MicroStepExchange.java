@@ -54,6 +54,11 @@ final class MicroStepExchange {
   }
 
   private boolean isConditionDue() {
-    return workers.conditions().stream().anyMatch(GradientFilter::isDue);
+    for (var condition : workers.conditions()) {
+      if (condition.isDue()) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -85,7 +85,7 @@ final class Unreached implements Stateful, AutoCloseable {
 
   /** Puts zeros in place of the parameters, after backward; nothing if it is done already. */
   void setAside() {
-    if (!aside.isEmpty()) {
+    if (!aside.isEmpty() || slots.isEmpty()) {
       return;
     }
     try (var _ = TensorScope.open()) {
@@ -115,7 +115,9 @@ final class Unreached implements Stateful, AutoCloseable {
 
   /** Puts back all that is aside. */
   void putBack() {
-    List.copyOf(aside.keySet()).forEach(this::putBack);
+    if (!aside.isEmpty()) {
+      List.copyOf(aside.keySet()).forEach(this::putBack);
+    }
   }
 
   private void putBack(Slot slot) {

@@ -3,14 +3,11 @@ package dev.flotilla.zoo.data;
 import dev.flotilla.data.Batch;
 import dev.flotilla.data.Dataset;
 import dev.flotilla.memory.NativeView;
-import dev.flotilla.memory.TensorScope;
+import dev.flotilla.memory.Tensors;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
-import org.bytedeco.pytorch.MemoryFormatOptional;
-import org.bytedeco.pytorch.TensorOptions;
-import org.bytedeco.pytorch.global.torch;
 import org.bytedeco.pytorch.global.torch.ScalarType;
 
 /**
@@ -57,10 +54,8 @@ final class ImageDataset implements Dataset {
   @Override
   public Batch load(int[] samples) {
     int count = samples.length;
-    var images =
-        torch.empty(
-            new long[] {count, 1, PADDED_SIDE, PADDED_SIDE}, Native.FLOATS, Native.ANY_FORMAT);
-    var classes = torch.empty(new long[] {count}, Native.LONGS, Native.ANY_FORMAT);
+    var images = Tensors.empty(ScalarType.Float, count, 1, PADDED_SIDE, PADDED_SIDE);
+    var classes = Tensors.empty(ScalarType.Long, count);
     writeImages(samples, NativeView.of(images));
     writeLabels(samples, NativeView.of(classes));
     return new Batch(List.of(images), classes, count);
@@ -98,12 +93,5 @@ final class ImageDataset implements Dataset {
     for (int i = 0; i < samples.length; i++) {
       target.setAtIndex(ValueLayout.JAVA_LONG, i, labels[samples[i]]);
     }
-  }
-
-  /** Native constants, made when the first batch is loaded and kept as long as the process. */
-  private static final class Native {
-    static final TensorOptions FLOATS = TensorScope.keep(new TensorOptions(ScalarType.Float));
-    static final TensorOptions LONGS = TensorScope.keep(new TensorOptions(ScalarType.Long));
-    static final MemoryFormatOptional ANY_FORMAT = TensorScope.keep(new MemoryFormatOptional());
   }
 }
