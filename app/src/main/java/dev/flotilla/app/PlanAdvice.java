@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -138,12 +139,32 @@ final class PlanAdvice {
 
   /** Where the link does not say what moving bytes costs, ranks of this host do. */
   private LinkRate link(Optional<LinkRate> stated, RunConfig config) {
-    var link = stated.orElseGet(this::measuredOnHost);
-    if (!Trials.useAllCores(config, wishes.perHost())) {
+    var link = stated.orElseGet(this::requireMeasured);
+    if (wishes.ranks() == 1 || !Trials.useAllCores(config, wishes.perHost())) {
       return link.withFreeCores();
     }
+    if (stated.isEmpty() || link.saysWork()) {
+      return link;
+    }
     double share = (double) wishes.perHost() / ranksOnHost();
-    return link.saysWork() ? link : link.working(measuredOnHost(), share);
+    return measuredOnHost(
+            why ->
+                System.err.printf(
+                    "flotilla: ranks of this host could not be measured (%s): what an exchange"
+                        + " takes from computing is left out%n",
+                    why))
+        .map(onHost -> link.working(onHost, share))
+        .orElseGet(link::withFreeCores);
+  }
+
+  private LinkRate requireMeasured() {
+    return measuredOnHost(
+            why -> {
+              throw new ConfigException(
+                  "--link",
+                  "could not be measured (%s): give a rate such as 10gbit".formatted(why));
+            })
+        .orElseThrow();
   }
 
   /** Returns the ranks that measure here: one alone has no link. */
@@ -151,19 +172,15 @@ final class PlanAdvice {
     return Math.max(2, wishes.perHost());
   }
 
-  private LinkRate measuredOnHost() {
+  private Optional<LinkRate> measuredOnHost(Consumer<String> unless) {
     System.err.println("flotilla: measuring the link between ranks of this host");
     var settings = LaunchSettings.oneHost(ranksOnHost(), Path.of("unused"));
     List<String> why = new ArrayList<>();
-    var measured =
-        Diagnosis.run(settings, why::add)
-            .orElseThrow(
-                () ->
-                    new ConfigException(
-                        "--link",
-                        "could not be measured (%s): give a rate such as 10gbit"
-                            .formatted(String.join("; ", why))));
-    return LinkRate.of(measured, "measured between ranks of this host");
+    var measured = Diagnosis.run(settings, why::add);
+    if (measured.isEmpty()) {
+      unless.accept(String.join("; ", why));
+    }
+    return measured.map(it -> LinkRate.of(it, "measured between ranks of this host"));
   }
 
   @SuppressWarnings("unchecked")

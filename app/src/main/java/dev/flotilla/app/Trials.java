@@ -164,11 +164,16 @@ final class Trials {
   /** Tells whether ranks of a host compute on all its cores. */
   static boolean useAllCores(RunConfig config, int perHost) {
     var threads = config.threads();
-    return threads == null || (long) threads * perHost >= CpuThreads.coresHere();
+    long each = threads == null ? share(perHost) : threads;
+    return each * perHost >= CpuThreads.coresHere();
   }
 
   /** Returns the cores of a rank. */
   private int share() {
+    return share(perHost);
+  }
+
+  private static int share(int perHost) {
     return Math.max(1, CpuThreads.coresHere() / perHost);
   }
 

@@ -90,7 +90,7 @@ public record Advice(List<Prediction> all, long limitBytes, boolean allowsApprox
       return String.format(
           Locale.ROOT, "One rank exchanges nothing; an update computes for %.1f ms.", 1e3 * alone);
     }
-    double wire = link.wire(best.sentBytes());
+    double wire = link.wire(best.sentBytes()) + link.latency() * best.trial().sent().messages();
     double visible = Math.max(0, best.seconds() - alone);
     return String.format(
         Locale.ROOT,

@@ -86,7 +86,7 @@ public record LinkRate(double latency, double secondsPerByte, Busy busy, String 
 
   /** Tells whether it says what moving bytes takes from computing. */
   public boolean saysWork() {
-    return busy.work() > 0;
+    return busy.secondsPerByte() > 0;
   }
 
   /**
@@ -96,7 +96,8 @@ public record LinkRate(double latency, double secondsPerByte, Busy busy, String 
    * @param share of the work that a rank loses, if it has more cores than a rank there
    */
   public LinkRate working(LinkRate onHost, double share) {
-    var work = new Busy(onHost.busy.secondsPerByte(), share * onHost.busy.work());
+    double more = Math.max(0, onHost.busy.secondsPerByte() - onHost.secondsPerByte);
+    var work = new Busy(secondsPerByte + more, share * onHost.busy.work());
     return new LinkRate(latency, secondsPerByte, work, origin);
   }
 

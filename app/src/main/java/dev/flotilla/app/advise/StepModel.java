@@ -13,7 +13,8 @@ import dev.flotilla.config.StepTrial;
  * behind backward    T + shown(W, e = W / b, B − r)
  * behind both        T + shown(Ws, e = Ws / b, B − r) + shown(Wg, e = max(W0, Wg / b), F)
  * gathered           T + shown(Wf, e = max(W0, Wf / b), F)
- *                      + work(Wb) + shown(Ws, e = Ws / b, B − max(r, Wb))
+ *                      + work(Wb) + shown(Ws, e = Ws / b, B − max(r, Wb)), if Wb is over before B
+ *                      + shown(Wb, e = 0, B) + Ws, if not
  * </pre>
  *
  * <p>Ws are the bytes of sums that are scattered and Wg those of parameters that are gathered, of
@@ -64,12 +65,12 @@ public final class StepModel {
         var back = each.without(front.seconds());
         var sum = sums.times(1.0 / k);
         // Sums leave when the first bucket is full, and the wire is free of what was gathered.
-        double start = Math.max(first, back.computed());
-        double visible =
-            front.shown(Math.max(ahead, front.seconds() / b), forward)
-                + back.work()
-                + sum.shown(sum.seconds() / b, backward - start);
-        yield alone + k * visible;
+        double left = backward - Math.max(first, back.computed());
+        double behind =
+            left > 0
+                ? back.work() + sum.shown(sum.seconds() / b, left)
+                : back.shown(0, backward) + sum.seconds();
+        yield alone + k * (front.shown(Math.max(ahead, front.seconds() / b), forward) + behind);
       }
     };
   }

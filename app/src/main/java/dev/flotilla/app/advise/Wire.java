@@ -10,7 +10,8 @@ package dev.flotilla.app.advise;
 record Wire(double seconds, double busy, double work) {
 
   /**
-   * Returns what bytes take.
+   * Returns what bytes take. Computing loses half of the time at most: the rest of it, a message
+   * waits for the network or for a core.
    *
    * @param wait seconds of messages that wait for each other
    */
@@ -43,8 +44,7 @@ record Wire(double seconds, double busy, double work) {
    * Returns by how many seconds it makes an update longer that computes meanwhile.
    *
    * @param exposed seconds of it that nothing is computed behind, as the last bucket of a backward
-   * @param computing seconds of the update, alone, that the rest can travel behind; less than 0
-   *     where it leaves that much later
+   * @param computing seconds of the update, alone, that the rest can travel behind
    */
   double shown(double exposed, double computing) {
     var rest = without(exposed);
@@ -53,9 +53,6 @@ record Wire(double seconds, double busy, double work) {
 
   /** While it travels, computing loses the work; for what does not fit behind it, ranks wait. */
   private double shown(double computing) {
-    if (computing < 0) {
-      return seconds - computing;
-    }
     double hidden = computed() <= computing ? 1 : computing / computed();
     return hidden * work + (1 - hidden) * seconds;
   }

@@ -55,7 +55,7 @@ public final class LinkChecks {
         String.format(
             Locale.ROOT,
             "%.3f s between rank 0 and rank %d",
-            measured.clocks().get(furthest),
+            0.0 + Math.round(1e3 * measured.clocks().get(furthest)) / 1e3, // not -0.000
             furthest);
     return offset(measured, furthest) <= LARGEST_OFFSET
         ? Finding.ok("clock", seen)

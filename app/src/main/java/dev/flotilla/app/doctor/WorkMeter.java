@@ -23,6 +23,10 @@ final class WorkMeter implements AutoCloseable {
 
   private static final int TURNS = 8;
   private static final double TURN_SECONDS = 0.06;
+
+  /** Ranks that have to wait for a core for each message take many times as long as planned. */
+  private static final double MOST_SECONDS = 2;
+
   private static final int LEAST_BYTES = 1 << 16;
   private static final int MOST_BYTES = 1 << 20;
   private static final int MOST_MESSAGES = 256;
@@ -70,17 +74,21 @@ final class WorkMeter implements AutoCloseable {
     var alone = new Stretch();
     var behind = new Stretch();
     rest();
-    for (int i = 0; i < TURNS; i++) {
+    int turns = 0;
+    do {
+      turns++;
       ranks.barrier();
       alone.add(WorkMeter::rest);
       ranks.barrier();
       behind.add(() -> exchange(elements, messages));
-    }
+    } while (turns < TURNS
+        && Link.largest(ranks, alone.seconds + behind.seconds)[0] < MOST_SECONDS);
     double n = ranks.size();
-    double sent = TURNS * messages * 4.0 * elements * 2 * (n - 1) / n;
+    double sent = turns * messages * 4.0 * elements * 2 * (n - 1) / n;
+    double moving = behind.seconds - turns * messages * link.latency();
     double lost = behind.seconds * (1 - behind.rate() / alone.rate());
-    var slowest = Link.largest(ranks, behind.seconds / sent, Math.max(0, lost) / sent);
-    return new Busy(slowest[0], slowest[1]);
+    var slowest = Link.largest(ranks, moving / sent, Math.max(0, lost) / sent);
+    return new Busy(Math.max(slowest[0], link.secondsPerByteSent(ranks.size())), slowest[1]);
   }
 
   private void exchange(int elements, int messages) {

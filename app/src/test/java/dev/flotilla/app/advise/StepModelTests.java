@@ -112,16 +112,30 @@ class StepModelTests {
   }
 
   @Test
+  void whatIsStillGatheredAfterBackwardTravelsBetweenIdleCores() {
+    var slow = new LinkRate(0, 1e-7, new Busy(3e-7, 0), "test");
+    // Half of 600 ms behind 100 ms of forward: 75 ms show at least, and behind forward 33 of the
+    // other 225 ms travel. Of the other half, 67 ms travel behind 200 ms of backward.
+    assertThat(StepModel.seconds(trial(1, new Sent(0, 6e6, 0, 0)), slow, Overlap.GATHERED))
+        .isCloseTo(0.8, within(1e-9));
+    // Sums follow then: 100 ms.
+    assertThat(StepModel.seconds(trial(1, new Sent(0, 6e6, 1e6, 0)), slow, Overlap.GATHERED))
+        .isCloseTo(0.9, within(1e-9));
+  }
+
+  @Test
   void aLinkThatDoesNotSayWhatItTakesFromComputingTakesWhatRanksOfOneHostDo() {
     var onHost = new LinkRate(0, 1e-9, new Busy(3e-9, 1e-9), "host");
     assertThat(LINK.saysWork()).isFalse();
     var working = LINK.working(onHost, 1);
     assertThat(working.saysWork()).isTrue();
-    assertThat(working.busy()).isEqualTo(onHost.busy());
-    // Cores that move bytes faster do not make the link faster.
-    assertThat(working.secondsPerByteBusy()).isEqualTo(1e-7);
+    // Computing adds to a byte what it adds there.
+    assertThat(working.busy().secondsPerByte()).isCloseTo(1.02e-7, within(1e-18));
+    assertThat(working.busy().work()).isEqualTo(1e-9);
     // A rank with twice the cores of one there loses half as much.
-    assertThat(LINK.working(onHost, 0.5).busy()).isEqualTo(new Busy(3e-9, 0.5e-9));
+    assertThat(LINK.working(onHost, 0.5).busy().work()).isEqualTo(0.5e-9);
+    // One that loses nothing is known all the same.
+    assertThat(new LinkRate(0, 1e-9, new Busy(3e-9, 0), "host").saysWork()).isTrue();
   }
 
   @Test
