@@ -111,11 +111,11 @@ final class RunCommand implements Callable<Integer> {
       run.checkWeights();
     }
     var _ = run.plan(); // refuses what cannot be, before any process starts
-    var out = train.folder(run.config());
+    run.requirePorts(flags.settings().processes());
+    var out = train.folder(run.config(), RankLaunch.isFirstHost(flags));
     if (RankLaunch.isFirstHost(flags)) {
       run.requireUsable(out, train.resume());
     }
-    run.requirePorts(flags.settings().processes());
     if (!train.json && train.detail() == Detail.USUAL) {
       System.out.print(PlanText.settings(run.config()));
     }

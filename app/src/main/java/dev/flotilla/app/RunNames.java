@@ -1,5 +1,6 @@
 package dev.flotilla.app;
 
+import dev.flotilla.train.RunPaths;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
@@ -13,13 +14,17 @@ final class RunNames {
 
   private RunNames() {}
 
-  /** Returns a folder that does not exist yet: {@code runs/TIME_MODEL}. */
-  static Path newFolder(String model) {
-    var base =
-        Path.of("runs", TIME.format(LocalDateTime.now(ZoneId.systemDefault())) + "_" + model);
-    var folder = base;
-    for (int i = 2; Files.exists(folder); i++) {
-      folder = Path.of(base + "-" + i);
+  /**
+   * Returns a folder that did not exist: {@code runs/TIME_MODEL}.
+   *
+   * @param isOurs whether to make it at once, so that a run which starts at the same time takes
+   *     another one
+   */
+  static Path newFolder(Path runs, String model, boolean isOurs) {
+    var name = TIME.format(LocalDateTime.now(ZoneId.systemDefault())) + "_" + model;
+    var folder = runs.resolve(name);
+    for (int i = 2; isOurs ? !RunPaths.claim(folder) : Files.exists(folder); i++) {
+      folder = runs.resolve(name + "-" + i);
     }
     return folder;
   }

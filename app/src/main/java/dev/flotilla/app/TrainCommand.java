@@ -98,8 +98,8 @@ final class TrainCommand implements Callable<Integer> {
       run.checkWeights();
     }
     var plan = run.plan();
-    var folder = folder(run.config());
     Unpacking.ensureDone(); // before anything is left behind
+    var folder = folder(run.config(), world.isLeader());
     if (world.isLeader()) {
       run.requireUsable(folder, resume());
       RunPaths.prepare(folder);
@@ -138,9 +138,10 @@ final class TrainCommand implements Callable<Integer> {
   /**
    * Returns the folder of the run: the given one, that of the run that goes on, or a new one.
    *
+   * @param isOurs whether to make a new one at once
    * @throws ConfigException if it cannot be known where to go on
    */
-  Path folder(RunConfig config) {
+  Path folder(RunConfig config, boolean isOurs) {
     if (out.folder != null) {
       return out.folder;
     }
@@ -148,7 +149,7 @@ final class TrainCommand implements Callable<Integer> {
       case Resume.From from when Files.exists(RunPaths.eventsIn(from.path())) -> from.path();
       case Resume.Auto _ ->
           throw new ConfigException("--resume", "auto needs the run's folder: add --out DIR");
-      default -> RunNames.newFolder(config.model().name());
+      default -> RunNames.newFolder(Path.of("runs"), config.model().name(), isOurs);
     };
   }
 

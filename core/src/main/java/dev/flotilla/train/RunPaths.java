@@ -4,6 +4,7 @@ import dev.flotilla.control.PrivateFiles;
 import dev.flotilla.settings.ConfigException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -89,6 +90,30 @@ public final class RunPaths {
     }
   }
 
+  /**
+   * Makes a folder for a new run; false if there is something of this name already.
+   *
+   * @throws ConfigException if it cannot be made
+   */
+  public static boolean claim(Path folder) {
+    var all = folder.toAbsolutePath().getParent();
+    try {
+      if (!Files.isDirectory(all)) {
+        Files.createDirectories(all, owner("rwx------"));
+      }
+    } catch (IOException failure) {
+      throw unwritable(all, failure);
+    }
+    try {
+      Files.createDirectory(folder, owner("rwx------"));
+      return true;
+    } catch (FileAlreadyExistsException taken) {
+      return false;
+    } catch (IOException failure) {
+      throw unwritable(folder, failure);
+    }
+  }
+
   static ConfigException unwritable(Path folder, IOException failure) {
     return new ConfigException("out", "cannot write to " + folder + ": " + reason(failure));
   }
@@ -120,6 +145,7 @@ public final class RunPaths {
     return switch (failure) {
       case AccessDeniedException _ -> "permission denied";
       case NoSuchFileException _ -> "no folder can be made there";
+      case FileAlreadyExistsException _ -> "a file is in its place";
       case FileSystemException known when known.getReason() != null -> known.getReason();
       default -> String.valueOf(failure.getMessage());
     };
