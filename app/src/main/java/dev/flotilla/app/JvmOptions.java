@@ -14,18 +14,22 @@ final class JvmOptions {
   /** The variable with the path of a start-up cache of the class path; ./flotilla sets it. */
   static final String CACHE_VARIABLE = "FLOTILLA_AOT_CACHE";
 
-  /** Tensors live outside the heap: a collector with threads of its own only takes cores. */
-  private static final String DEFAULT = "-XX:+UseSerialGC";
+  /**
+   * Tensors live outside the heap: a collector with threads of its own only takes cores, and what a
+   * step leaves need not be spread over 128 MB of pages.
+   */
+  private static final String DEFAULT = "-XX:+UseSerialGC -Xmn32m";
 
   /**
    * The better compiler comes later: it makes much code of what runs at the start alone, on cores
-   * that operations of libtorch want. Loops are compiled as soon as ever.
+   * that operations of libtorch want.
    */
   private static final List<String> COMPILATION =
       List.of(
           "-XX:Tier4InvocationThreshold=50000",
           "-XX:Tier4MinInvocationThreshold=6000",
-          "-XX:Tier4CompileThreshold=150000");
+          "-XX:Tier4CompileThreshold=150000",
+          "-XX:Tier4BackEdgeThreshold=400000");
 
   private JvmOptions() {}
 

@@ -19,7 +19,7 @@ class JvmOptionsTests {
 
   @Test
   void heapsOfRanksAreCollectedByOneThread() {
-    assertThat(JvmOptions.ofRanks(Map.of())).contains("-XX:+UseSerialGC");
+    assertThat(JvmOptions.ofRanks(Map.of())).contains("-XX:+UseSerialGC", "-Xmn32m");
   }
 
   @Test
@@ -42,11 +42,12 @@ class JvmOptionsTests {
   void theScriptsHaveThemToo() throws IOException {
     var options =
         JvmOptions.ofRanks(Map.of()).stream().filter(it -> it.startsWith("-XX:Tier4")).toList();
-    assertThat(options).hasSize(3);
+    assertThat(options).hasSize(4);
     for (var script : List.of("flotilla", "app/src/dist/flotilla")) {
       assertThat(Files.readString(ROOT.resolve(script)))
           .as(script)
-          .contains(String.join(" ", options));
+          .contains(String.join(" ", options))
+          .contains("FLOTILLA_JAVA_OPTIONS--XX:+UseSerialGC -Xmn32m}");
     }
   }
 

@@ -11,6 +11,7 @@ import dev.flotilla.strategy.Strategy;
 import dev.flotilla.train.NonFinite;
 import dev.flotilla.train.Trainer;
 import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -288,10 +289,13 @@ public final class StepTrial {
 
   /**
    * A run fills the young generation with short-lived objects, sooner or later, and its memory
-   * stays resident; a trial may end before, by chance, and would seem to take 100 MiB less.
+   * stays resident; a trial may end before, by chance, and would seem to take less. It is full when
+   * the collector comes, which a large one may not do before half of the heap is used.
    */
   private static void fillYoungGeneration() {
-    for (long left = Runtime.getRuntime().totalMemory() / 2; left > 0; left -= CHUNK) {
+    var collected = new WeakReference<>(new Object());
+    long left = Runtime.getRuntime().totalMemory() / 2;
+    for (; left > 0 && collected.get() != null; left -= CHUNK) {
       var garbage = new byte[CHUNK];
       try {
         garbage[0] = 1;

@@ -53,7 +53,8 @@ record FlotillaHome(Path lib, Path java, Path cache, List<String> options) {
                         ("no JDK %d or later: install one, put it into %s/jdk, or name it by"
                                 + " spark.flotilla.jdk")
                             .formatted(NEEDED, folder)));
-    var options = environment.getOrDefault("FLOTILLA_JAVA_OPTIONS", "-XX:+UseSerialGC").strip();
+    var options =
+        environment.getOrDefault("FLOTILLA_JAVA_OPTIONS", "-XX:+UseSerialGC -Xmn32m").strip();
     return new FlotillaHome(
         lib,
         java.resolve("bin/java"),
