@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * autograd.Function.
  *
  * <p>The binding has no class for it. So a node of another function is taken, a view or a
- * concatenation, and led to the inputs; a hook before it takes the gradients away, whereupon it computes nothing, and
- * a hook after it gives those of the inputs instead.
+ * concatenation, and led to the inputs; a hook before it takes the gradients away, whereupon it
+ * computes nothing, and a hook after it gives those of the inputs instead.
  */
 public final class AutogradFunction {
 
