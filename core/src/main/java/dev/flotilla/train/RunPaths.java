@@ -14,6 +14,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /** The files of a run's folder: where they lie, and what they tell of the run that it holds. */
@@ -96,7 +97,7 @@ public final class RunPaths {
    * @throws ConfigException if it cannot be made
    */
   public static boolean claim(Path folder) {
-    var all = folder.toAbsolutePath().getParent();
+    var all = Objects.requireNonNull(folder.toAbsolutePath().getParent());
     try {
       if (!Files.isDirectory(all)) {
         Files.createDirectories(all, owner("rwx------"));
