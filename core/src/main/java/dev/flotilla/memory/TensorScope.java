@@ -35,6 +35,14 @@ public final class TensorScope implements AutoCloseable {
     return object;
   }
 
+  /** Leaves a new object to the innermost scope; without one, to the caller to {@link #free}. */
+  static <P extends Pointer> P made(P object) {
+    if (PointerScope.getInnerScope() == null) {
+      object.retainReference();
+    }
+    return object;
+  }
+
   /** Frees everything that was created since the scope was opened and not handed out. */
   @Override
   public void close() {

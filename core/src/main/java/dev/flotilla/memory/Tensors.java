@@ -4,9 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import org.bytedeco.pytorch.MemoryFormatOptional;
 import org.bytedeco.pytorch.Scalar;
@@ -14,6 +13,7 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptions;
 import org.bytedeco.pytorch.global.torch;
 import org.bytedeco.pytorch.global.torch.ScalarType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes tensors of Java numbers and reads them back, without the native helper objects that each
@@ -38,7 +38,7 @@ public final class Tensors {
 
   /** Returns a tensor without defined content in the current scope. */
   public static Tensor empty(ScalarType type, long... shape) {
-    return torch.empty(shape, Options.of(type), Options.ANY_FORMAT);
+    return TensorScope.made(torch.empty(shape, Options.of(type), Options.ANY_FORMAT));
   }
 
   /** What calls of libtorch want beside numbers, made once and kept as long as the process. */
@@ -46,15 +46,23 @@ public final class Tensors {
 
     static final MemoryFormatOptional ANY_FORMAT = TensorScope.keep(new MemoryFormatOptional());
 
-    private static final Map<ScalarType, TensorOptions> BY_TYPE = new ConcurrentHashMap<>();
+    /** By the number of the type: what libtorch returns is a new constant each time. */
+    private static final AtomicReferenceArray<@Nullable TensorOptions> BY_TYPE =
+        new AtomicReferenceArray<>(1 << Byte.SIZE);
 
     static TensorOptions of(ScalarType type) {
-      var known = BY_TYPE.get(type);
-      return known == null ? BY_TYPE.computeIfAbsent(type, Options::make) : known;
+      var known = BY_TYPE.get(type.value);
+      return known == null ? make(type) : known;
     }
 
-    private static TensorOptions make(ScalarType type) {
-      return TensorScope.keep(new TensorOptions(type));
+    private static synchronized TensorOptions make(ScalarType type) {
+      var known = BY_TYPE.get(type.value);
+      if (known != null) {
+        return known;
+      }
+      var made = TensorScope.keep(new TensorOptions(type));
+      BY_TYPE.set(type.value, made);
+      return made;
     }
   }
 

@@ -3,6 +3,7 @@ package dev.flotilla.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.global.torch.ScalarType;
 import org.junit.jupiter.api.Test;
 
@@ -60,5 +61,22 @@ final class TensorsTests {
         .hasMessage("shape [2, 3] takes 6 numbers, but 5 are given");
     assertThatThrownBy(() -> Tensors.ofLongs(new long[1], -1, -1))
         .hasMessage("a shape must not have negative extents, but was [-1, -1]");
+  }
+
+  /** Libtorch returns a type as a new constant each time. */
+  @Test
+  void nothingIsLeftOfTensorsInScopesOrFreed() {
+    long before = 0;
+    for (int i = 0; i < 20; i++) {
+      try (var _ = TensorScope.open()) {
+        var type = Tensors.ofFloats(1).scalar_type();
+        assertThat(Tensors.empty(type, 2).numel()).isEqualTo(2);
+      }
+      var unscoped = Tensors.empty(ScalarType.Float, 3);
+      TensorScope.free(unscoped);
+      assertThat(unscoped.isNull()).isTrue();
+      before = i == 0 ? Pointer.totalCount() : before;
+    }
+    assertThat(Pointer.totalCount()).isEqualTo(before);
   }
 }
